@@ -1,0 +1,32 @@
+import { assert, assertEquals, assertThrows } from "@std/assert";
+import { isId, newId, printable, printableLine, writeFileWhole } from "./mod.ts";
+
+Deno.test("newId: prefix and 32 lower-case hex, in creation order", () => {
+  const ids = Array.from({ length: 50 }, () => newId("ses"));
+  for (const id of ids) assert(isId(id, "ses"), id);
+  assert(!isId("ses_../../etc", "ses"));
+  assert(!isId(newId("dlg"), "ses"));
+  assertEquals(ids.map((id) => id.slice(4, 16)), ids.map((id) => id.slice(4, 16)).sort());
+});
+
+Deno.test("printable: escapes, bidi and invisible characters become visible; text stays", () => {
+  assertEquals(printable("a\tb\nc é 漢"), "a\tb\nc é 漢");
+  assertEquals(printable("\x1b[31mred\x9b\u202e\u200b\ud800"), "\\u{1b}[31mred\\u{9b}\\u{202e}\\u{200b}\\u{d800}");
+  assertEquals(printableLine("a\nb", 2), "a\\u{a}…");
+});
+
+Deno.test("writeFileWhole: whole or absent, and no temporary file left", () => {
+  const dir = Deno.makeTempDirSync();
+  try {
+    writeFileWhole(`${dir}/a`, "one");
+    writeFileWhole(`${dir}/a`, "two");
+    assertEquals(Deno.readTextFileSync(`${dir}/a`), "two");
+    assertEquals(Deno.statSync(`${dir}/a`).mode! & 0o777, 0o600);
+    Deno.mkdirSync(`${dir}/full`);
+    Deno.writeTextFileSync(`${dir}/full/x`, "");
+    assertThrows(() => writeFileWhole(`${dir}/full`, "never"));
+    assertEquals([...Deno.readDirSync(dir)].map((e) => e.name).sort(), ["a", "full"]);
+  } finally {
+    Deno.removeSync(dir, { recursive: true });
+  }
+});

@@ -1,0 +1,80 @@
+/**
+ * Every failure the code can name, and the exit status each one ends the process with.
+ * A child's ending is not an error: it is a tagged `Outcome`.
+ */
+
+/** Exit status per error code: the one table (README, "Exit codes"). */
+export const EXIT_STATUS = {
+  "usage.unknown_verb": 2,
+  "usage.unknown_flag": 2,
+  "usage.bad_value": 2,
+  "usage.missing_argument": 2,
+  "usage.unexpected_argument": 2,
+  "capsule.not_found": 2,
+  "capsule.bad_file": 2,
+  "manifest.not_found": 2,
+  "manifest.unreadable": 2,
+  "manifest.syntax": 2,
+  "manifest.invalid": 2,
+  "workspace.invalid": 2,
+  "workspace.exists": 2,
+  "component.not_wasm": 2,
+  "component.core_module": 2,
+  "component.invalid": 2,
+  "component.unsupported": 2,
+  "component.no_run_export": 2,
+  "component.too_large": 2,
+  "component.memory_exceeds_cap": 2,
+  "component.build_failed": 1,
+  "component.cache_mismatch": 1,
+  "grant.exceeds_ceiling": 5,
+  "grant.unbound_mount": 5,
+  "grant.import_not_granted": 5,
+  "grant.protected_path": 5,
+  "grant.bad_mount": 5,
+  "grant.floor_unmet": 5,
+  "consent.required": 5,
+  "consent.refused": 5,
+  "home.unwritable": 1,
+  "records.not_found": 2,
+  "records.unreadable": 1,
+  "root.link_refused": 1,
+  "root.outside": 1,
+  "protocol.frame_too_large": 1,
+  "protocol.truncated": 1,
+  "protocol.not_json": 1,
+  "protocol.bad_field": 1,
+  "protocol.unexpected": 1,
+  "cell.start_failed": 1,
+  "cell.crashed": 1,
+  "hull.failed": 1,
+  "hull.unavailable": 1,
+  "internal": 1,
+} as const satisfies Record<string, number>;
+
+/** One name per kind of failure, `room.what`. */
+export type ErrorCode = keyof typeof EXIT_STATUS;
+
+/** Options of {@link CapsuleError}: the underlying error, and every further problem when several were found at once. */
+export interface CapsuleErrorOptions {
+  readonly cause?: unknown;
+  readonly problems?: readonly string[];
+}
+
+/** A failure with a code. Message: capital, no period, action: found and wanted, where, the fix when known; never a secret. */
+export class CapsuleError extends Error {
+  override readonly name = "CapsuleError";
+  readonly code: ErrorCode;
+  readonly problems: readonly string[];
+
+  constructor(code: ErrorCode, message: string, options: CapsuleErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.problems = options.problems ?? [];
+  }
+
+  /** The exit status this failure ends the process with. */
+  get exitStatus(): number {
+    return EXIT_STATUS[this.code];
+  }
+}

@@ -1,0 +1,14 @@
+import { generate } from "@std/uuid";
+
+/** Prefixes of ids: session, task, context, delegation, message, request. */
+export type IdPrefix = "ses" | "tsk" | "ctx" | "dlg" | "msg" | "req";
+
+/** A fresh id: prefix, `_`, 32 lower-case hex of a UUID v7, so that lexical order is creation order. */
+export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
+  return `${prefix}_${generate().replaceAll("-", "")}`;
+}
+
+/** Whether `text` has the shape that {@link newId} gives. */
+export function isId(text: string, prefix: IdPrefix): boolean {
+  return text.length === prefix.length + 33 && text.startsWith(`${prefix}_`) && /^[0-9a-f]{32}$/.test(text.slice(-32));
+}

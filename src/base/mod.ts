@@ -1,0 +1,10 @@
+/**
+ * What every room stands on: errors with codes, ids, files written whole, text made safe for a terminal, and the
+ * plain types of the walls. Imports nothing of the project.
+ * @module
+ */
+export * from "./atomic_file.ts";
+export * from "./errors.ts";
+export * from "./ids.ts";
+export * from "./printable.ts";
+export * from "./rules.ts";

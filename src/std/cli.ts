@@ -1,0 +1,2 @@
+// @ts-types="./cli.d.ts"
+export { parseArgs } from "deno-std/cli/parse_args.js";

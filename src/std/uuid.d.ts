@@ -1,0 +1,2 @@
+/** The part of `@std/uuid/v7` that this project uses, typed. */
+export function generate(timestamp?: number): string;

@@ -1,0 +1,2 @@
+// @ts-types="./uuid.d.ts"
+export { generate } from "deno-std/uuid/v7.js";
