@@ -1,0 +1,74 @@
+import type { MountMode } from "../grants/mod.ts";
+import type { ByteSink, ByteSource } from "./ports.ts";
+
+/** One granted folder: `host` (absolute, real) appears as `guest` (absolute). */
+export interface Preopen {
+  readonly guest: string;
+  readonly host: string;
+  readonly mode: MountMode;
+}
+
+/** A link that the guest asks for, already checked once: `path` and `target` are relative, without a way out. */
+export interface SymlinkPlace {
+  /** Index into the preopens. */
+  readonly preopen: number;
+  /** Where the link goes, relative to the preopen; every part before the last is a real folder. */
+  readonly path: string;
+  /** What it says. */
+  readonly target: string;
+}
+
+/** Something a guest asked for and did not get: which grant, what it wanted, what would allow it. */
+export interface Denial {
+  readonly grant: string;
+  readonly asked: string;
+  readonly allow: string;
+}
+
+/** Limits that the host counts itself (grants page, "Keys"). */
+export interface HostLimits {
+  readonly openFiles: number;
+  /** Largest size of one file, bytes. */
+  readonly fileBytes: number;
+  /** Bytes written to files in all. */
+  readonly workBytes: number;
+  /** Bytes of stdout and stderr together; absent is none. */
+  readonly outputBytes?: number;
+}
+
+/** Options of {@link createWasi}. */
+export interface WasiOptions {
+  readonly args: readonly string[];
+  readonly env: readonly (readonly [string, string])[];
+  readonly preopens: readonly Preopen[];
+  readonly stdin: ByteSource;
+  readonly stdout: ByteSink;
+  readonly stderr: ByteSink;
+  readonly terminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+  readonly cwd?: string;
+  /** Interfaces that are linked only when granted. */
+  readonly interfaces: { readonly clocks: boolean; readonly random: boolean };
+  readonly limits: HostLimits;
+  onDenied(denial: Denial): void;
+  /** Port: the cell's main thread makes the link with `symlinkInside`. Throws the WASI error code as a string. */
+  makeSymlink(place: SymlinkPlace): void;
+}
+
+/** What {@link createWasi} gives. */
+export interface WasiHost {
+  /** Host objects by unversioned interface name, in the shape that transpiled components import. */
+  readonly imports: Record<string, Record<string, unknown>>;
+  /** Did the reader of stdout go away (EPIPE)? */
+  stdoutClosed(): boolean;
+  /** Bytes written to files so far. */
+  bytesWritten(): number;
+  /** Bytes written to stdout and stderr so far. */
+  outputBytes(): number;
+  /** Closes every file that the guest left open. */
+  close(): void;
+}
+
+/** Makes the WASI 0.2 host of one run: everything but network. */
+export function createWasi(_options: WasiOptions): WasiHost {
+  throw new Error("Not built yet");
+}

@@ -1,0 +1,32 @@
+/** What a {@link ByteSource} has now: bytes (empty is none yet), or `undefined` at its end. */
+export type SourceChunk = Uint8Array | undefined;
+
+/** Where a guest's stdin comes from. A failure is thrown as a plain Error and reaches the guest as a stream error. */
+export interface ByteSource {
+  /** Up to `maxBytes` (≥ 1) without waiting; empty when there is nothing yet. */
+  read(maxBytes: number): SourceChunk;
+  /**
+   * Up to `maxBytes` (≥ 1), at least one byte, or the end. Holds up the thread; a promise only where a read that
+   * cannot be taken back is under way.
+   */
+  blockingRead(maxBytes: number): SourceChunk | Promise<SourceChunk>;
+  /** Would {@link read} answer with bytes or the end? */
+  ready(): boolean;
+  /** Settles (never rejects) once {@link ready}. */
+  wait(): Promise<void>;
+}
+
+/** Where a guest's stdout or stderr goes. */
+export interface ByteSink {
+  /** Bytes that {@link write} takes now; 0 is none yet. */
+  budget(): number;
+  /** Takes every byte, holding up the thread if it must. @throws SinkClosed when nobody reads any more. */
+  write(bytes: Uint8Array): void;
+  /** Settles (never rejects) once {@link budget} is above 0. Absent: it always is. */
+  wait?(): Promise<void>;
+}
+
+/** Thrown by a {@link ByteSink} whose reader is gone (EPIPE). */
+export class SinkClosed extends Error {
+  override readonly name = "SinkClosed";
+}
