@@ -1,0 +1,225 @@
+/**
+ * Makes `.build/vendor/`: jco's transpiler and wasm-tools as gzipped scripts and core modules, and the preview1
+ * adapters. Run with `deno run -A .ci/vendor.ts`; does nothing when the folder is current. Safe to run twice at once.
+ */
+import { build, type Plugin } from "esbuild";
+import { createHash } from "node:crypto";
+import { gunzipSync, gzipSync } from "node:zlib";
+
+const ROOT = new URL("../", import.meta.url);
+const VENDOR = new URL(".build/vendor/", ROOT);
+const JCO = new URL("./", import.meta.resolve("@bytecodealliance/jco/component"));
+const INERT = new URL("src/component/inert_wasi.ts", ROOT);
+
+/** Name in `.build/vendor/` → jco's file. */
+const TOOLS = { transpiler: "js-component-bindgen-component", wasm_tools: "wasm-tools" } as const;
+
+/** The package whose tarball holds the preview1 adapters, and what they must be. */
+const ADAPTERS = {
+  package: "@bytecodealliance/jco@1.35.0",
+  sha512: "O53cWIMm/M1SpwLxKRicvAMDnzWf4zWs6I6qFZIGbn3HUovDMCCe9blkGxxYuyocHjVf/cXgNmlMu/x7Tyi77A==",
+  files: {
+    command: "2a652d711c1fff34f9d5a0e073e50ef7eeb8fe7d8a6d559eae643a4c049a7b94",
+    reactor: "b857310c4753c8fafaa0f890e9ccf978dc3d9dbe8804b1125291a627485041d0",
+  },
+} as const;
+const NPM = "npm@11.21.2";
+
+const sha = (kind: "sha256" | "sha512", bytes: Uint8Array) => createHash(kind).update(bytes);
+const hex = (bytes: Uint8Array) => sha("sha256", bytes).digest("hex");
+
+/** A failure that is told in one line. */
+class VendorError extends Error {}
+
+function fail(message: string): never {
+  throw new VendorError(message);
+}
+
+/** Replaces a pattern that must stand in the text exactly once: another jco release must not slip through. */
+function replaceOnce(text: string, pattern: RegExp, to: string): string {
+  const count = text.match(new RegExp(pattern, "g"))?.length ?? 0;
+  if (count !== 1) fail(`Fix jco's script: found ${pattern} ${count} times, wanted 1; the pinned version changed`);
+  return text.replace(pattern, () => to);
+}
+
+/** Points `preview2-shim` at the inert stub, and a tool's core modules at the free variable `compileAsset`. */
+function jcoPlugin(): Plugin {
+  return {
+    name: "jco",
+    setup(setup) {
+      setup.onResolve({ filter: /^@bytecodealliance\/preview2-shim\// }, () => ({ path: INERT.pathname }));
+      setup.onLoad({ filter: /\/vendor\/[a-z-]+\.js$/ }, async ({ path }) => {
+        let contents = await Deno.readTextFile(path);
+        contents = replaceOnce(
+          contents,
+          /const _debugLog = \(\.\.\.args\) => \{[^}]*\}[^}]*\};/,
+          "const _debugLog = () => {};",
+        );
+        contents = replaceOnce(contents, /await import\('node:fs\/promises'\)/, "undefined");
+        contents = contents.replaceAll(
+          /fetchCompile\(new URL\('\.\/([a-z0-9.-]+)\.wasm', import\.meta\.url\)\)/g,
+          (_, name) => `compileAsset("${assetName(name)}")`,
+        );
+        return { contents, loader: "js" };
+      });
+    },
+  };
+}
+
+function assetName(jcoName: string): string {
+  const [tool, core] = jcoName.split(".core");
+  const name = Object.entries(TOOLS).find(([, file]) => file === tool)?.[0];
+  if (name === undefined) {
+    fail(`Name a core module: found ${jcoName}, wanted one of ${Object.values(TOOLS).join(", ")}`);
+  }
+  return `${name}_core${core || "1"}`;
+}
+
+async function bundleTool(name: keyof typeof TOOLS): Promise<Uint8Array> {
+  const result = await build({
+    entryPoints: [new URL(`${TOOLS[name]}.js`, JCO).pathname],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "iife",
+    globalName: "tool",
+    target: "esnext",
+    logLevel: "silent",
+    plugins: [jcoPlugin()],
+  });
+  const text = result.outputFiles[0]!.text;
+  if (/\bimport\s*[.(]/.test(text)) fail(`Bundle ${name}: found an import left over, wanted none`);
+  return new TextEncoder().encode(text);
+}
+
+async function packTarball(into: string): Promise<Uint8Array> {
+  const words = ["pack", ADAPTERS.package, "--pack-destination", into, "--silent", "--prefer-offline"];
+  const deno = ["run", "-A", "--no-lock", "--no-config", "--node-modules-dir=none", `npm:${NPM}`];
+  const ways: [string, string[]][] = [["npm", words], [Deno.execPath(), [...deno, ...words]]];
+  let said = "";
+  for (const [program, args] of ways) {
+    try {
+      const { success, stderr } = await new Deno.Command(program, { args, cwd: into, stdin: "null", stdout: "null" })
+        .output();
+      if (success) {
+        const [archive] = [...Deno.readDirSync(into)].filter((entry) => entry.name.endsWith(".tgz"));
+        if (archive) return Deno.readFileSync(`${into}/${archive.name}`);
+      }
+      said = new TextDecoder().decode(stderr).trim().split("\n").slice(-3).join(" | ");
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+  }
+  fail(
+    `Get the preview1 adapters: npm could not pack ${ADAPTERS.package} (${said}). ` +
+      `Connect to a package registry once (npm's own settings choose it), or fill npm's cache, and run again`,
+  );
+}
+
+/** One file out of a tar: names of at most 100 bytes are all that is asked for here. */
+function readTar(tar: Uint8Array, wanted: string): Uint8Array {
+  const field = (at: number, length: number) => new TextDecoder().decode(tar.subarray(at, at + length)).split("\0")[0]!;
+  for (let at = 0; at + 512 <= tar.length;) {
+    const size = parseInt(field(at + 124, 12).trim() || "0", 8);
+    if (field(at, 100) === wanted) return tar.subarray(at + 512, at + 512 + size);
+    at += 512 + Math.ceil(size / 512) * 512;
+  }
+  fail(`Read ${ADAPTERS.package}: ${wanted} is not in it`);
+}
+
+async function fetchAdapters(): Promise<Record<string, Uint8Array>> {
+  const scratch = Deno.makeTempDirSync({ prefix: "boll-vendor-" });
+  try {
+    const archive = await packTarball(scratch);
+    const found = sha("sha512", archive).digest("base64");
+    if (found !== ADAPTERS.sha512) {
+      fail(`Check ${ADAPTERS.package}: found sha512-${found}, wanted sha512-${ADAPTERS.sha512}`);
+    }
+    const tar = gunzipSync(archive);
+    const files: Record<string, Uint8Array> = {};
+    for (const [kind, wanted] of Object.entries(ADAPTERS.files)) {
+      const bytes = readTar(tar, `package/lib/wasi_snapshot_preview1.${kind}.wasm`);
+      if (hex(bytes) !== wanted) fail(`Check the ${kind} adapter: found sha256 ${hex(bytes)}, wanted ${wanted}`);
+      files[`adapter_${kind}.bin.gz`] = bytes;
+    }
+    return files;
+  } finally {
+    Deno.removeSync(scratch, { recursive: true });
+  }
+}
+
+/** What the folder is made from; a stamp that differs means it is made anew. */
+function makeStamp(): string {
+  const inputs = [new URL(import.meta.url), INERT];
+  for (const file of Object.values(TOOLS)) {
+    inputs.push(...[".js", ".core.wasm", ".core2.wasm"].map((end) => new URL(file + end, JCO)));
+  }
+  return hex(new TextEncoder().encode(inputs.map((input) => hex(Deno.readFileSync(input))).join()));
+}
+
+/** Whether the folder was made from `stamp` and still holds each file whole. */
+function isCurrent(stamp: string): boolean {
+  try {
+    const made = JSON.parse(Deno.readTextFileSync(new URL("stamp.json", VENDOR)));
+    const files = Object.entries(made.files as Record<string, string>);
+    return made.stamp === stamp && files.every(([name, sum]) => hex(Deno.readFileSync(new URL(name, VENDOR))) === sum);
+  } catch {
+    return false;
+  }
+}
+
+async function collect(): Promise<Record<string, Uint8Array>> {
+  const files = await fetchAdapters();
+  for (const tool of Object.keys(TOOLS) as (keyof typeof TOOLS)[]) {
+    files[`${tool}.js.gz`] = await bundleTool(tool);
+    files[`${tool}_core1.bin.gz`] = Deno.readFileSync(new URL(`${TOOLS[tool]}.core.wasm`, JCO));
+    files[`${tool}_core2.bin.gz`] = Deno.readFileSync(new URL(`${TOOLS[tool]}.core2.wasm`, JCO));
+  }
+  return files;
+}
+
+/** Builds beside the target and renames: a reader sees the old folder or the new, another builder may win. */
+async function makeVendor(stamp: string): Promise<void> {
+  const files = await collect();
+  Deno.mkdirSync(new URL("../", VENDOR), { recursive: true });
+  const fresh = Deno.makeTempDirSync({ dir: new URL("../", VENDOR).pathname, prefix: "vendor-" });
+  const sums: Record<string, string> = {};
+  for (const [name, bytes] of Object.entries(files)) {
+    const packed = gzipSync(bytes, { level: 9 });
+    sums[name] = hex(packed);
+    Deno.writeFileSync(`${fresh}/${name}`, packed);
+  }
+  Deno.chmodSync(fresh, 0o755);
+  Deno.writeTextFileSync(`${fresh}/stamp.json`, JSON.stringify({ stamp, files: sums }));
+  const target = VENDOR.pathname.replace(/\/$/, "");
+  const stale = `${fresh}.stale`;
+  for (let turn = 0; turn < 10 && !isCurrent(stamp); turn++) {
+    try {
+      Deno.renameSync(target, stale);
+      Deno.removeSync(stale, { recursive: true });
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    }
+    try {
+      Deno.renameSync(fresh, target);
+    } catch { /* another builder put its own there first; the loop looks whether it is current */ }
+  }
+  try {
+    Deno.removeSync(fresh, { recursive: true });
+  } catch { /* it became the vendor folder */ }
+}
+
+async function main(): Promise<void> {
+  const stamp = makeStamp();
+  if (isCurrent(stamp)) return;
+  await makeVendor(stamp);
+  if (!isCurrent(stamp)) fail(`Make ${VENDOR.pathname}: it is not what was written; remove it and run again`);
+}
+
+try {
+  await main();
+} catch (error) {
+  if (!(error instanceof VendorError)) throw error;
+  console.error(`vendor: ${error.message}`);
+  Deno.exit(1);
+}

@@ -1,0 +1,92 @@
+import { gunzipSync } from "node:zlib";
+import { CapsuleError } from "../base/mod.ts";
+
+/**
+ * Where the gzipped tools lie: beside the bundles of the executable, or in `.build/` of a checkout
+ * (`.ci/vendor.ts` makes them).
+ */
+export const VENDOR_URL: URL = Deno.build.standalone
+  ? new URL("./vendor/", import.meta.url)
+  : new URL("../../.build/vendor/", import.meta.url);
+
+const compiled = new Map<string, WebAssembly.Module>();
+const sources = new Map<string, string>();
+
+/** What `GenerateOptions` of the transpiler this project sets. */
+export interface GenerateOptions {
+  readonly name: string;
+  readonly map: readonly (readonly [string, string])[];
+  readonly instantiation: { readonly tag: "async" };
+  readonly noNodejsCompat: boolean;
+  readonly noTypescript: boolean;
+  readonly base64Cutoff: number;
+  readonly tlaCompat: boolean;
+  readonly validLiftingOptimization: boolean;
+  readonly tracing: boolean;
+  readonly noNamespacedExports: boolean;
+  readonly multiMemory: boolean;
+  readonly strict: boolean;
+  readonly asyncMode: {
+    readonly tag: "jspi";
+    readonly val: { readonly imports: readonly string[]; readonly exports: readonly string[] };
+  };
+}
+
+/** jco's transpiler: a component in, JavaScript and core modules out. */
+export interface Transpiler {
+  generate(component: Uint8Array, options: GenerateOptions): {
+    readonly files: readonly (readonly [string, Uint8Array])[];
+    readonly imports: readonly string[];
+    readonly exports: readonly (readonly [string, "function" | "instance"])[];
+  };
+}
+
+/** The part of wasm-tools that is used: text to binary, WIT of a component, a component out of a preview1 module. */
+export interface WasmTools {
+  parse(wat: string): Uint8Array;
+  print(binary: Uint8Array): string;
+  componentNew(binary: Uint8Array, adapters: readonly (readonly [string, Uint8Array])[]): Uint8Array;
+  componentWit(binary: Uint8Array): string;
+}
+
+/** A fresh transpiler: one that trapped on hostile bytes is thrown away with its memory. @throws component.build_failed */
+export async function openTranspiler(): Promise<Transpiler> {
+  return await openTool("transpiler") as Transpiler;
+}
+
+/** A fresh wasm-tools, as {@link openTranspiler}. @throws component.build_failed */
+export async function openWasmTools(): Promise<WasmTools> {
+  return (await openTool("wasm_tools") as { tools: WasmTools }).tools;
+}
+
+/** The preview1 adapter for a command (has `_start`) or a reactor. @throws component.build_failed */
+export function readAdapter(kind: "command" | "reactor"): Uint8Array {
+  return readAsset(`adapter_${kind}.bin.gz`);
+}
+
+/** The tool scripts are data, evaluated as functions: an `import()` would need a module embedded in the executable. */
+async function openTool(name: string): Promise<unknown> {
+  const source = sources.get(name) ?? new TextDecoder().decode(readAsset(`${name}.js.gz`));
+  sources.set(name, source);
+  const tool = new Function("compileAsset", `${source}\nreturn tool;`)(compileAsset);
+  await tool.$init;
+  return tool;
+}
+
+function compileAsset(name: string): WebAssembly.Module {
+  const module = compiled.get(name) ?? new WebAssembly.Module(readAsset(`${name}.bin.gz`) as BufferSource);
+  compiled.set(name, module);
+  return module;
+}
+
+function readAsset(name: string): Uint8Array {
+  try {
+    return new Uint8Array(gunzipSync(Deno.readFileSync(new URL(name, VENDOR_URL))));
+  } catch (error) {
+    throw new CapsuleError(
+      "component.build_failed",
+      `Read the transpiler: ${name} is missing or torn in ${VENDOR_URL.pathname}; in a checkout, run "make vendor"`,
+      { cause: error },
+    );
+  }
+}
