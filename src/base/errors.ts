@@ -36,6 +36,7 @@ export const EXIT_STATUS = {
   "consent.required": 5,
   "consent.refused": 5,
   "home.unwritable": 1,
+  "runtime.unusable": 1,
   "records.not_found": 2,
   "records.unreadable": 1,
   "root.link_refused": 1,

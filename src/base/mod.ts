@@ -4,6 +4,7 @@
  * @module
  */
 export * from "./atomic_file.ts";
+export * from "./closest.ts";
 export * from "./errors.ts";
 export * from "./ids.ts";
 export * from "./printable.ts";

@@ -1,0 +1,96 @@
+import { isAbsolute, join } from "@std/path";
+import { CapsuleError } from "../base/mod.ts";
+import type { ReadVariable } from "./home.ts";
+import { folderFault } from "./private_folder.ts";
+
+/** Longest path of a temporary folder, bytes: a socket's name below it must fit the 107 bytes of the kernel. */
+export const MAX_RUNTIME_PATH_BYTES = 80;
+
+const NAME_BYTES = 9; // "/" and 8 hex
+
+/** A fresh private folder; `remove` (or leaving a `using` block) deletes it with all below, more than once is harmless. */
+export interface TemporaryFolder {
+  readonly path: string;
+  remove(): void;
+  [Symbol.dispose](): void;
+}
+
+/**
+ * The folder for private sockets: `$XDG_RUNTIME_DIR/boll`, else `/tmp/boll-<uid>`; made 0700 when missing.
+ * @throws `runtime.unusable` when it is a link, someone else's, or open to others
+ */
+export function runtimeFolder(readVariable: ReadVariable = (name) => Deno.env.get(name)): string {
+  const own = readVariable("XDG_RUNTIME_DIR");
+  if (own && isAbsolute(own) && fits(join(own, "boll")) && isOurs(own)) {
+    const path = join(own, "boll");
+    if (makePrivate(path) === undefined) return path;
+  }
+  const path = `/tmp/boll-${Deno.uid() ?? "user"}`;
+  const fault = makePrivate(path);
+  if (fault === undefined) return path;
+  throw new CapsuleError(
+    "runtime.unusable",
+    `Open runtime folder: ${path} is ${fault}; remove it, or set XDG_RUNTIME_DIR to a folder of your own`,
+  );
+}
+
+/**
+ * Makes a fresh 0700 folder below {@link runtimeFolder}: a child's HOME and TMPDIR, and the socket to it.
+ * @throws `runtime.unusable`
+ */
+export function makeTemporaryFolder(readVariable?: ReadVariable): TemporaryFolder {
+  const parent = runtimeFolder(readVariable);
+  for (let attempt = 0;; attempt++) {
+    const path = join(parent, randomName());
+    try {
+      Deno.mkdirSync(path, { mode: 0o700 });
+    } catch (error) {
+      if (error instanceof Deno.errors.AlreadyExists && attempt < 16) continue;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new CapsuleError("runtime.unusable", `Make temporary folder: ${path} (${reason})`, { cause: error });
+    }
+    const remove = () => removeTree(path);
+    return { path, remove, [Symbol.dispose]: remove };
+  }
+}
+
+function fits(path: string): boolean {
+  return new TextEncoder().encode(path).length + NAME_BYTES <= MAX_RUNTIME_PATH_BYTES;
+}
+
+function isOurs(path: string): boolean {
+  try {
+    const fault = folderFault(path);
+    return fault === undefined || fault === "readable by others";
+  } catch {
+    return false;
+  }
+}
+
+/** Makes the folder when it is missing; names what is wrong with it otherwise. */
+function makePrivate(path: string): string | undefined {
+  try {
+    if (folderFault(path) === "missing") {
+      try {
+        Deno.mkdirSync(path, { mode: 0o700 });
+      } catch (error) {
+        if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
+      }
+    }
+    return folderFault(path);
+  } catch (error) {
+    return `not usable (${error instanceof Error ? error.message : String(error)})`;
+  }
+}
+
+function removeTree(path: string): void {
+  try {
+    Deno.removeSync(path, { recursive: true });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
+}
+
+function randomName(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(4)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,112 @@
+/**
+ * The trace's events and their fields (README, "Trace"). A new event is one more entry of {@link TraceFields}: writer
+ * and readers take it from there.
+ */
+import type { Containment } from "../base/mod.ts";
+
+/** What ended a session. */
+export type EndedBy =
+  | "guest"
+  | "trap"
+  | "deadline"
+  | "memory"
+  | "cpu"
+  | "output"
+  | "refused"
+  | "interrupted"
+  | "stdout_closed"
+  | "crashed";
+
+/** How a session ended, as a whole. */
+export type SessionStatus = "completed" | "failed" | "refused" | "deadline" | "cancelled" | "crashed";
+
+/** First event: what runs, how it is contained, with which authority. No values of variables, no secrets. */
+export interface SessionStart {
+  readonly capsule: {
+    readonly name: string;
+    readonly kind: "folder" | "component";
+    readonly path: string;
+    readonly version?: string;
+  };
+  /** `sha256:<hex>` of the capsule (README, "Words"). */
+  readonly digest: string;
+  readonly containment: {
+    /** The floor that was asked for; absent when none was. */
+    readonly declared?: Containment;
+    readonly achieved: Containment;
+    /** Why the class is not stronger; empty when it is the strongest. */
+    readonly reasons?: readonly string[];
+  };
+  /** The effective grants, as `boll explain --json` prints them. */
+  readonly grants: unknown;
+  readonly args?: readonly string[];
+  readonly boll_version?: string;
+  readonly spawned_by?: string;
+  readonly delegation_id?: string;
+}
+
+/** A wall said no: which one, for lack of which grant, to what, and what would allow it next time. */
+export interface Denied {
+  readonly wall: "imports" | "permissions" | "process" | "kernel";
+  readonly grant: string;
+  readonly asked: string;
+  readonly allow?: { readonly flag?: string; readonly manifest?: string };
+}
+
+/** A connection went through the gate. */
+export interface Connection {
+  readonly host: string;
+  readonly port: number;
+  readonly address?: string;
+  readonly grant: string;
+  readonly outcome: "opened" | "refused" | "failed";
+  readonly bytes_up?: number;
+  readonly bytes_down?: number;
+}
+
+/** A limit of the grants was reached. */
+export interface LimitEvent {
+  readonly limit: string;
+  readonly allowed: number;
+  readonly used?: number;
+}
+
+/** A cached component did not hash to its digests and was built anew. */
+export interface CacheMismatch {
+  readonly key: string;
+  readonly detail: string;
+}
+
+/** Last event, on every exit path. `exit_code` is the process's own (README, "Exit codes"). */
+export interface SessionEnd {
+  readonly status: SessionStatus;
+  readonly exit_code: number;
+  readonly ended_by: EndedBy;
+  /** Whole milliseconds; 0 when nobody was there to count (`crashed`). */
+  readonly duration_ms: number;
+  readonly detail?: string;
+  /** Events that were counted and not written (a flood), by name. */
+  readonly dropped_events?: Readonly<Record<string, number>>;
+}
+
+/** Event name → fields. */
+export interface TraceFields {
+  readonly session_start: SessionStart;
+  readonly denied: Denied;
+  readonly connection: Connection;
+  readonly limit: LimitEvent;
+  readonly cache_mismatch: CacheMismatch;
+  readonly session_end: SessionEnd;
+}
+
+/** Names of events. */
+export type TraceEventName = keyof TraceFields;
+
+/** One line of a trace as it was read: the envelope is checked, every other field is foreign data. */
+export interface TraceEvent {
+  readonly event: string;
+  /** Milliseconds since the epoch. */
+  readonly ts: number;
+  readonly session_id: string;
+  readonly [field: string]: unknown;
+}
