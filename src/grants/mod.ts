@@ -1,0 +1,24 @@
+/**
+ * Manifest, operator's flags and ceilings to `Grants`, and `Grants` to each wall's own language. Enters: a `Capsule`,
+ * what the operator typed, workspaces' ceilings. Leaves: one resolved `Grants` value and pure functions of it. It only
+ * ever narrows below a ceiling, reads the file system to resolve paths, and changes nothing.
+ * @module
+ */
+export { DEFAULT_LIMITS } from "./grants.ts";
+export type { Grants, Limits, MountGrant, MountMode } from "./grants.ts";
+export { parseEnvFlag, parseMountFlag } from "./flags.ts";
+export type { EnvFlag, MountFlag, OperatorFlags } from "./flags.ts";
+export { NO_GRANTS } from "./defaults.ts";
+export { narrow } from "./narrow.ts";
+export type { Narrowed } from "./narrow.ts";
+export { resolveGrants } from "./resolve.ts";
+export type { ResolvedGrants, ResolveGrantsInput } from "./resolve.ts";
+export type { ProtectedPlaces } from "./protect.ts";
+export { checkImports, refuseImports, toImports } from "./imports.ts";
+export type { MissingImport } from "./imports.ts";
+export { toFlags, toHull, toPermissions, toProcess } from "./walls.ts";
+export type { CellPlaces, ChildFlags } from "./walls.ts";
+export { achievedContainment, checkFloor } from "./containment.ts";
+export type { ContainmentResult, HullCapabilities } from "./containment.ts";
+export { explainGrants } from "./explain.ts";
+export type { ExplainGrantsInput, Explanation, WallExplanation } from "./explain.ts";

@@ -1,0 +1,4 @@
+/** STUB */
+export function isCredentialName(name: string): boolean {
+  throw new Error(name);
+}

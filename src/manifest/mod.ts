@@ -1,0 +1,30 @@
+/**
+ * Text to `Manifest`: reads `capsule.jsonc` and `boll.jsonc`, names every problem at once with its place, loads what a
+ * user names as a `Capsule`, computes digests, and keeps the operator's trust. Enters: paths and text, all of it
+ * possibly hostile. Leaves: checked values. It grants nothing, runs nothing and parses no component. The schema (zod)
+ * is loaded only when a file is really parsed.
+ * @module
+ */
+import type { Manifest } from "./manifest.ts";
+
+export { digestCapsule, loadCapsule } from "./capsule.ts";
+export { digestBytes, digestFile, digestFolder } from "./digest.ts";
+export { isCredentialName } from "./credentials.ts";
+export { guestPathsOverlap, normalizeGuestPath, RESERVED_GUEST_PATHS } from "./guest_path.ts";
+export { closest } from "./suggest.ts";
+export { globOverlaps, matchesGlob } from "./glob.ts";
+export { openTrust } from "./trust.ts";
+export type { Trust, TrustedWorkspace } from "./trust.ts";
+export { findWorkspace, findWorkspaces, readWorkspace } from "./workspace.ts";
+export type { Capsule, Capture, Manifest, Positions, Workspace } from "./manifest.ts";
+export type { DeclaredGrants, DeclaredLimits, DeclaredMount } from "./schema.ts";
+
+/**
+ * Reads the text of a `capsule.jsonc`; `file` names it in messages. All problems are reported at once, each as
+ * `file:line:column: path: found, allowed`.
+ *
+ * @throws {CapsuleError} `manifest.syntax` or `manifest.invalid`, with every problem in `problems`.
+ */
+export async function parseManifest(text: string, file: string): Promise<Manifest> {
+  return (await import("./parse_manifest.ts")).parseManifest(text, file);
+}
