@@ -1,0 +1,100 @@
+/**
+ * Builds the sample capsules: `deno run -A capsules/build.ts`. A sample is built again only when one of its inputs
+ * changed; two builds at once are safe, since every file is written whole.
+ * @module
+ */
+import { componentize } from "componentize-qjs";
+import { createHash } from "node:crypto";
+
+/** What a JavaScript guest is built from. Paths are absolute. */
+export interface BuildGuestOptions {
+  /** The entry module, an ES module that exports `run`. */
+  source: string;
+  /** The folder below which its relative imports lie. */
+  moduleRoot: string;
+  /** A folder of WIT packages. */
+  wit: string;
+  /** The world of that folder to build for. */
+  world: string;
+}
+
+/** The bytes of the component built from a JavaScript guest; takes about a second. */
+export async function buildGuest(options: BuildGuestOptions): Promise<Uint8Array> {
+  const { component } = await componentize({
+    jsSource: Deno.readTextFileSync(options.source),
+    jsPath: options.source,
+    moduleRoot: options.moduleRoot,
+    witPath: options.wit,
+    world: options.world,
+    // The asynchronous runtime needs component-model async of its host.
+    sync: true,
+    optSize: true,
+  });
+  return new Uint8Array(component);
+}
+
+/** Builds every sample below `folder` that is not up to date; `stamps` keeps what each was built from. */
+export async function buildCapsules(folder: string, stamps: string): Promise<void> {
+  Deno.mkdirSync(stamps, { recursive: true });
+  for (const name of sampleNames(folder)) {
+    const component = `${folder}/${name}/${name.replaceAll("-", "_")}.wasm`;
+    const stamp = `${stamps}/${name}.sha256`;
+    const inputs = digestFiles([`${folder}/build.ts`, `${folder}/wit`, `${folder}/wasi`, `${folder}/${name}/src`]);
+    if (isFile(component) && isFile(stamp) && Deno.readTextFileSync(stamp) === inputs) continue;
+    const startedAt = performance.now();
+    const bytes = await buildGuest({
+      source: `${folder}/${name}/src/main.js`,
+      moduleRoot: folder,
+      wit: `${folder}/wit`,
+      world: name,
+    });
+    replaceFile(component, bytes, stamps);
+    replaceFile(stamp, new TextEncoder().encode(inputs), stamps);
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    console.error(`built ${name}: ${(bytes.length / 1e6).toFixed(2)} MB in ${seconds} s`);
+  }
+}
+
+/** The SHA-256 of all files at or below `paths`, with their names below each path. */
+export function digestFiles(paths: readonly string[]): string {
+  const hash = createHash("sha256");
+  for (const path of paths) {
+    for (const file of listFiles(path)) {
+      hash.update(`${file.slice(path.length)}\0`).update(Deno.readFileSync(file)).update("\0");
+    }
+  }
+  return hash.digest("hex");
+}
+
+/** Puts `bytes` at `path` in one step; `scratch` is a folder on the same file system. */
+export function replaceFile(path: string, bytes: Uint8Array, scratch: string): void {
+  const temporary = Deno.makeTempFileSync({ dir: scratch });
+  Deno.writeFileSync(temporary, bytes);
+  Deno.chmodSync(temporary, 0o644);
+  Deno.renameSync(temporary, path);
+}
+
+/** Whether a regular file is at `path`. */
+export function isFile(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+function sampleNames(folder: string): string[] {
+  const folders = [...Deno.readDirSync(folder)].filter((entry) => entry.isDirectory).map((entry) => entry.name);
+  return folders.filter((name) => isFile(`${folder}/${name}/src/main.js`)).sort();
+}
+
+function listFiles(path: string): string[] {
+  if (isFile(path)) return [path];
+  const names = [...Deno.readDirSync(path)].map((entry) => entry.name).sort();
+  return names.flatMap((name) => listFiles(`${path}/${name}`));
+}
+
+if (import.meta.main) {
+  const folder = new URL(".", import.meta.url).pathname.slice(0, -1);
+  await buildCapsules(folder, `${folder}/../.build/capsules`);
+}
