@@ -1,0 +1,11 @@
+import type { Verb } from "./verb.ts";
+
+/** Placeholder of the verb. */
+export const verb: Verb = {
+  name: "check",
+  summary: "",
+  usage: "check",
+  operands: { min: 0, max: 0, names: [] },
+  options: [],
+  run: () => Promise.resolve(0),
+};

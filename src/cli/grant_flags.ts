@@ -1,0 +1,90 @@
+import { CapsuleError, type Containment, printableLine } from "../base/mod.ts";
+import { type OperatorFlags, parseEnvFlag, parseMountFlag } from "../grants/mod.ts";
+import type { Arguments } from "./arguments.ts";
+import type { Option } from "./verb.ts";
+
+/** Flags about grants, shared by `run` and `explain`. */
+export const GRANT_OPTIONS: readonly Option[] = [
+  { name: "mount", value: "HOST:GUEST[:ro|rw]", repeatable: true, summary: "Show a folder to the guest" },
+  { name: "env", value: "NAME[=VALUE]", repeatable: true, summary: "Pass a variable (own value when absent)" },
+  { name: "work", value: "DIR", summary: "Use DIR as the guest's /workdir" },
+  { name: "deadline", value: "DURATION", summary: "End the run after 500ms, 30s, 5m, 1h" },
+  { name: "memory", value: "SIZE", summary: "Cap the guest's memory: 64m, 1g" },
+  { name: "containment", value: "CLASS", summary: "Refuse to run below: advisory, scoped" },
+];
+
+/** Flags about grants that exist and have no effect yet, so they are refused by name. */
+export const REFUSED_GRANT_FLAGS: Readonly<Record<string, string>> = {
+  "net": "not supported yet; this version grants no network",
+  "no-net": "not supported yet; this version grants no network anyway",
+  "ask": "not supported yet; give --mount, --env or --accept",
+};
+
+/**
+ * Reads the grant flags of a call.
+ * @throws `usage.bad_value` with all problems
+ */
+export function readGrantFlags(args: Arguments): OperatorFlags {
+  const problems: string[] = [];
+  const read = <Value>(flag: string, parse: (text: string) => Value): Value[] =>
+    args.values(flag).flatMap((text) => {
+      try {
+        return [parse(text)];
+      } catch (error) {
+        if (!(error instanceof CapsuleError)) throw error;
+        problems.push(error.message);
+        return [];
+      }
+    });
+  const mounts = read("mount", parseMountFlag);
+  const env = read("env", parseEnvFlag);
+  const single = {
+    containment: read("containment", parseContainment)[0],
+    deadlineMs: read("deadline", parseDuration)[0],
+    memoryMb: read("memory", parseMemory)[0],
+    work: args.value("work"),
+  };
+  if (problems.length === 1) throw new CapsuleError("usage.bad_value", problems[0]!);
+  if (problems.length > 1) {
+    throw new CapsuleError("usage.bad_value", `Read arguments: found ${problems.length} problems`, { problems });
+  }
+  return { mounts, env, ...withoutAbsent(single) };
+}
+
+/** A containment class. @throws `usage.bad_value` */
+export function parseContainment(text: string): Containment {
+  if (text === "advisory" || text === "scoped") return text;
+  throw bad("containment", text, "advisory or scoped");
+}
+
+const MILLISECONDS: Readonly<Record<string, number>> = { "": 1, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const MAX_DURATION_MS = 2 ** 31 - 1;
+
+/** A duration in whole milliseconds: `500ms`, `1.5s`, `30s`, `5m`, `1h`; without a unit, milliseconds. @throws `usage.bad_value` */
+export function parseDuration(text: string): number {
+  const [, amount, unit] = /^(\d{1,12}(?:\.\d{1,3})?)(ms|s|m|h)?$/.exec(text) ?? [];
+  const milliseconds = Math.round(Number(amount) * MILLISECONDS[unit ?? ""]!);
+  // A timer longer than this fires at once.
+  if (milliseconds >= 1 && milliseconds <= MAX_DURATION_MS) return milliseconds;
+  throw bad("deadline", text, "a duration from 1ms to 24 days, as in 500ms, 30s, 5m");
+}
+
+const MEBIBYTES: Readonly<Record<string, number>> = { m: 1, g: 1024 };
+
+/** A memory size in whole MiB: `64`, `64m`, `64MiB`, `1g`. @throws `usage.bad_value` */
+export function parseMemory(text: string): number {
+  const [, amount, unit] = /^(\d{1,7})(?:([mg])(?:i?b)?)?$/i.exec(text) ?? [];
+  const mebibytes = Number(amount) * MEBIBYTES[unit?.toLowerCase() ?? "m"]!;
+  if (mebibytes >= 1 && mebibytes <= 1024 * 1024) return mebibytes;
+  throw bad("memory", text, "a size from 1m to 1024g, as in 64m, 1g");
+}
+
+function bad(flag: string, found: string, wanted: string): CapsuleError {
+  return new CapsuleError("usage.bad_value", `Read --${flag}: found "${printableLine(found, 80)}", wanted ${wanted}`);
+}
+
+type Present<Fields> = { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> };
+
+function withoutAbsent<Fields extends object>(fields: Fields): Present<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<Fields>;
+}

@@ -1,0 +1,58 @@
+import { CapsuleError, printable, printableLine } from "../base/mod.ts";
+import { paintFor } from "./paint.ts";
+import type { Context } from "./verb.ts";
+
+/** Options of {@link reportError}. `json` prints one object instead of lines. */
+export interface ReportErrorOptions {
+  readonly json: boolean;
+}
+
+/** An error as `--json` prints it, on one line of stderr. */
+export interface ErrorReport {
+  readonly status: "failed" | "refused";
+  readonly exit_code: number;
+  readonly code: string;
+  readonly message: string;
+  readonly problems?: readonly string[];
+}
+
+/** Exit status of a refusal: a grant, a floor, a missing consent. */
+const REFUSED = 5;
+
+/** Prints an error to stderr, `boll: …` last, and gives the exit status it ends the process with. */
+export function reportError(error: unknown, context: Context, options: ReportErrorOptions): number {
+  const report = errorReport(error);
+  if (options.json) {
+    context.stderr.write(JSON.stringify(report) + "\n");
+  } else {
+    const paint = paintFor(context.stderr, context);
+    for (const problem of report.problems ?? []) context.stderr.write(`  ${printable(problem)}\n`);
+    context.stderr.write(`${paint.bad("boll:")} ${printable(report.message)}\n`);
+  }
+  if (context.readVariable("BOLL_DEBUG") === "1" && error instanceof Error) {
+    context.stderr.write(printable(`${error.stack}\n`));
+    if (error.cause !== undefined) context.stderr.write(printable(`Caused by: ${describe(error.cause)}\n`));
+  }
+  return report.exit_code;
+}
+
+/** An error as plain data. What is not a `CapsuleError` is our own mistake, and says how to report it. */
+export function errorReport(error: unknown): ErrorReport {
+  if (!(error instanceof CapsuleError)) {
+    const message =
+      `internal error: ${printableLine(messageOf(error))}; this is a mistake in boll: please report it with ` +
+      "the command and the output of `boll version` (BOLL_DEBUG=1 shows where it happened)";
+    return { status: "failed", exit_code: 1, code: "internal", message };
+  }
+  const { code, message, problems, exitStatus } = error;
+  const base = { status: exitStatus === REFUSED ? "refused" : "failed", exit_code: exitStatus, code, message } as const;
+  return problems.length === 0 ? base : { ...base, problems };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function describe(cause: unknown): string {
+  return cause instanceof Error ? cause.stack ?? cause.message : String(cause);
+}

@@ -1,0 +1,65 @@
+import type { ComponentDescription } from "../component/mod.ts";
+import type { Arguments } from "./arguments.ts";
+
+/** One flag of a verb. Without `value` it is a switch; with it, `--name VALUE` or `--name=VALUE`. */
+export interface Option {
+  /** Without the dashes. */
+  readonly name: string;
+  /** The value's shape as help shows it, `HOST:GUEST[:ro|rw]`. */
+  readonly value?: string;
+  /** May be given more than once. */
+  readonly repeatable?: boolean;
+  /** One short line: what it does. */
+  readonly summary: string;
+}
+
+/** How many operands a verb takes. With `rest`, whatever follows the last of them (or `--`) is passed on verbatim. */
+export interface Operands {
+  readonly min: number;
+  readonly max: number;
+  readonly rest?: boolean;
+  /** Name of each operand, for messages: `CAPSULE`. */
+  readonly names: readonly string[];
+}
+
+/** One verb of the command line: one file, exported as `verb`. */
+export interface Verb {
+  readonly name: string;
+  /** One line for the overview. */
+  readonly summary: string;
+  /** What follows `boll`, as help shows it: `run CAPSULE [options] [--] [ARGS]`. */
+  readonly usage: string;
+  readonly operands: Operands;
+  readonly options: readonly Option[];
+  /** Flags that are known and refused, with the reason: `{ net: "not supported yet" }`. */
+  readonly refused?: Readonly<Record<string, string>>;
+  /** Further lines of help: examples, what a value may be. */
+  readonly notes?: readonly string[];
+  /** Does the work and gives the exit status; failures are thrown as `CapsuleError`. */
+  run(args: Arguments, context: Context): Promise<number>;
+}
+
+/** Where text goes. */
+export interface TextSink {
+  /** Whether a person looks at it. */
+  readonly isTerminal: boolean;
+  /** Writes all of it before it returns. @throws StdoutClosed when nobody reads any more */
+  write(text: string): void;
+}
+
+/** Describes a component without running it (in a build cell). @throws `component.*` */
+export type DescribeComponent = (path: string) => Promise<ComponentDescription>;
+
+/** What a verb gets from the outside: everything a test wants to replace. */
+export interface Context {
+  readonly stdout: TextSink;
+  readonly stderr: TextSink;
+  /** Reads one variable of the environment. */
+  readonly readVariable: (name: string) => string | undefined;
+  readonly describeComponent?: DescribeComponent;
+}
+
+/** Our own stdout has no reader any more: the process ends quietly with 141. */
+export class StdoutClosed extends Error {
+  override readonly name = "StdoutClosed";
+}

@@ -1,0 +1,20 @@
+import type { Verb } from "./verb.ts";
+
+/** One verb in the overview, and how to load the rest of it: a verb that is not called is never loaded. */
+export interface VerbEntry {
+  readonly name: string;
+  readonly summary: string;
+  load(): Promise<{ readonly verb: Verb }>;
+}
+
+/** All verbs, in the overview's order. Each import is literal, so that a bundle can hold it. */
+export const VERBS: readonly VerbEntry[] = [
+  { name: "run", summary: "Run a capsule behind its walls", load: () => import("./run.ts") },
+  { name: "check", summary: "Check a capsule's manifest and files", load: () => import("./check.ts") },
+  { name: "explain", summary: "Show what a capsule may do, wall by wall", load: () => import("./explain.ts") },
+  { name: "trace", summary: "Show what a session did", load: () => import("./trace.ts") },
+  { name: "init", summary: "Make a workspace that trusts its capsules", load: () => import("./init.ts") },
+  { name: "doctor", summary: "Show which walls this host has", load: () => import("./doctor.ts") },
+  { name: "version", summary: "Show this build's versions", load: () => import("./version.ts") },
+  { name: "help", summary: "Show help for a verb", load: () => import("./help.ts") },
+];
