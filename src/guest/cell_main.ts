@@ -1,0 +1,46 @@
+/**
+ * Entry of a cell: a process in which guests run, and nothing else. Frames in, component calls, frames out. It raises
+ * its own walls from the first frame before any guest code exists, and fails closed: what it cannot raise ends it.
+ * @module
+ */
+import { CapsuleError } from "../base/mod.ts";
+import { ProcessHull } from "../hull/mod.ts";
+import type { BuildLoad } from "../protocol/mod.ts";
+import { CellChannel } from "./channel.ts";
+import { serveRun } from "./serve_run.ts";
+
+/** Runs this process as a cell. Never returns: the process ends with the guest, or with its parent. */
+export async function runCell(): Promise<never> {
+  const tmp = Deno.env.get("TMPDIR") ?? "";
+  const parentPid = Number(Deno.env.get("BOLL_PARENT_PID"));
+  // Under `deno run` threads made while loading modules would stay outside any hull: none is raised (README, Walls).
+  const hull = Deno.build.standalone && Deno.build.os === "linux" ? ProcessHull.open() : undefined;
+  hull?.dieWithParent(parentPid);
+  const channel = await CellChannel.open(tmp);
+  try {
+    const messages = channel.receive();
+    const first = await messages.next();
+    if (first.done || first.value.type !== "load") {
+      throw new CapsuleError("protocol.unexpected", `Start a cell: the first message is not load`);
+    }
+    const load = first.value;
+    if (load.kind === "run") await serveRun(load, channel, messages, hull);
+    else await serveBuild(load, channel, hull);
+  } catch (error) {
+    await channel.send(describeFailure(error));
+    Deno.exit(1);
+  }
+  Deno.exit(0);
+}
+
+/** The code that parses foreign bytes is heavy and needed once per component, so that only a build cell loads it. */
+async function serveBuild(load: BuildLoad, channel: CellChannel, hull: ProcessHull | undefined): Promise<void> {
+  const { buildInCell } = await import("./build_main.ts");
+  await buildInCell(load, channel, load.hull ? hull : undefined);
+}
+
+function describeFailure(error: unknown): { type: "failed"; code: string; message: string } {
+  const code = error instanceof CapsuleError ? error.code : "internal";
+  const message = error instanceof Error ? error.message : String(error);
+  return { type: "failed", code, message: message.slice(0, 60_000) };
+}

@@ -1,0 +1,69 @@
+import { decodeToCell, encodeFrame, FrameDecoder, type FromCell, type ToCell } from "../protocol/mod.ts";
+
+/** The cell's side of its frames: messages of its parent in, its own out, in order. */
+export class CellChannel {
+  readonly #read: (buffer: Uint8Array) => Promise<number | null>;
+  readonly #write: (bytes: Uint8Array) => Promise<number>;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(
+    read: (buffer: Uint8Array) => Promise<number | null>,
+    write: (bytes: Uint8Array) => Promise<number>,
+  ) {
+    this.#read = read;
+    this.#write = write;
+  }
+
+  /**
+   * Opens the channel. A foreground cell finds a nonce in `tmp/n`: it reads and unlinks it, connects to `tmp/s` (a
+   * unix connect makes no pool thread, so that the hull can still cover every thread) and presents it. Any other cell
+   * has its frames on stdin and stdout (synchronously, for the same reason), and its console moved to stderr.
+   */
+  static async open(tmp: string): Promise<CellChannel> {
+    const nonce = takeNonce(`${tmp}/n`);
+    if (nonce === undefined) {
+      console.log = console.info = console.debug = console.error;
+      return new CellChannel(
+        (buffer) => Promise.resolve(Deno.stdin.readSync(buffer)),
+        (bytes) => Promise.resolve(Deno.stdout.writeSync(bytes)),
+      );
+    }
+    const connection = await Deno.connect({ transport: "unix", path: `${tmp}/s` });
+    const channel = new CellChannel((buffer) => connection.read(buffer), (bytes) => connection.write(bytes));
+    await channel.send({ type: "hello", nonce });
+    return channel;
+  }
+
+  /** Sends one message; settles when it is written, or when nobody reads any more. */
+  send(message: FromCell): Promise<void> {
+    const frame = encodeFrame(message);
+    this.#writing = this.#writing.then(async () => {
+      try {
+        for (let written = 0; written < frame.length;) written += await this.#write(frame.subarray(written));
+      } catch { /* the parent is gone, and the kernel ends this process with it */ }
+    });
+    return this.#writing;
+  }
+
+  /** What the parent says, until it goes away. @throws `protocol.*` */
+  async *receive(): AsyncGenerator<ToCell> {
+    const decoder = new FrameDecoder();
+    const buffer = new Uint8Array(64 * 1024);
+    for (let count = await this.#read(buffer); count !== null; count = await this.#read(buffer)) {
+      for (const message of decoder.push(buffer.subarray(0, count))) yield decodeToCell(message);
+    }
+    decoder.end();
+  }
+}
+
+function takeNonce(path: string): string | undefined {
+  let nonce: string;
+  try {
+    nonce = Deno.readTextFileSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+  Deno.removeSync(path);
+  return nonce;
+}

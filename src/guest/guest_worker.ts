@@ -1,0 +1,69 @@
+import type { PermissionLists } from "../base/mod.ts";
+import { type Denial, type Preopen, symlinkInside, type SymlinkPlace } from "../wasi/mod.ts";
+import { type FromGuest, type GuestReport, type GuestStart, SYMLINK_ANSWERS } from "./worker_messages.ts";
+
+const ENTRY = Deno.build.standalone ? "./worker.js" : "./worker_main.ts";
+
+/** A guest's thread, seen from the cell's main thread. */
+export class GuestWorker {
+  readonly #worker: Worker;
+
+  /** Starts the thread with these permission lists; it holds its creator up for some 25 ms. */
+  constructor(permissions: PermissionLists) {
+    this.#worker = new Worker(new URL(ENTRY, import.meta.url), {
+      type: "module",
+      name: "guest",
+      deno: { permissions: writable(permissions) },
+    });
+  }
+
+  /** Starts the guest and settles with its report; a thread that dies by itself is a trap of kind `host`. */
+  run(
+    start: Omit<GuestStart, "answer">,
+    preopens: readonly Preopen[],
+    onDenied: (d: Denial) => void,
+  ): Promise<GuestReport> {
+    const answer = new SharedArrayBuffer(4);
+    const word = new Int32Array(answer);
+    return new Promise((resolve, reject) => {
+      this.#worker.onerror = (event) => {
+        event.preventDefault();
+        reject(new Error(event.message));
+      };
+      this.#worker.onmessage = ({ data }: MessageEvent<FromGuest>) => {
+        if (data.kind === "denied") onDenied(data.denial);
+        else if (data.kind === "symlink") answerSymlink(word, preopens, data.place);
+        else if (data.kind === "ended") resolve({ ending: data.ending, usage: data.usage });
+      };
+      this.#worker.postMessage({ ...start, answer } satisfies GuestStart);
+    });
+  }
+}
+
+function answerSymlink(word: Int32Array, preopens: readonly Preopen[], place: SymlinkPlace): void {
+  let answer = "made";
+  try {
+    symlinkInside(preopens, place);
+  } catch (error) {
+    answer = typeof error === "string" ? error : "io";
+  }
+  const index = SYMLINK_ANSWERS.indexOf(answer);
+  Atomics.store(word, 0, index < 1 ? SYMLINK_ANSWERS.indexOf("io") : index);
+  Atomics.notify(word, 0);
+}
+
+type WorkerPermissions = Exclude<NonNullable<NonNullable<WorkerOptions["deno"]>["permissions"]>, string>;
+
+function writable(lists: PermissionLists): WorkerPermissions {
+  const list = (entries: readonly string[] | false) => (entries === false ? false : [...entries]);
+  return {
+    read: list(lists.read),
+    write: list(lists.write),
+    net: list(lists.net),
+    env: false,
+    run: false,
+    ffi: false,
+    sys: false,
+    import: false,
+  };
+}

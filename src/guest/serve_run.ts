@@ -1,0 +1,91 @@
+import { CapsuleError } from "../base/mod.ts";
+import { loadCached } from "../component/mod.ts";
+import { toHull, toPermissions, toProcess } from "../grants/mod.ts";
+import type { ProcessHull } from "../hull/mod.ts";
+import type { CellWalls, RunLoad, ToCell } from "../protocol/mod.ts";
+import type { Denial } from "../wasi/mod.ts";
+import type { CellChannel } from "./channel.ts";
+import { GuestWorker } from "./guest_worker.ts";
+import { preopensOf, runGuest } from "./run_guest.ts";
+import type { GuestReport } from "./worker_messages.ts";
+
+const CATEGORIES = ["read", "write", "net", "env", "run", "ffi", "sys"] as const;
+
+/** Confines this process, loads the component, gives up what is not needed, waits for `call`, runs, reports. */
+export async function serveRun(
+  load: RunLoad,
+  channel: CellChannel,
+  messages: AsyncGenerator<ToCell>,
+  hull: ProcessHull | undefined,
+): Promise<void> {
+  const raised = confine(load, hull);
+  // With nothing but stdio granted a thread of its own adds no wall (everything revoked is narrower than any list)
+  // and costs 25 ms. A cell without a hull needs it: its main thread must stay free to see its parent go.
+  const worker = raised.landlock && preopensOf(load).length === 0
+    ? undefined
+    : new GuestWorker(toPermissions(load.grants, load.folders));
+  const loaded = loadCached({ dir: load.folders.cache, ...load.component });
+  revokeUnneeded(load);
+  await channel.send({ type: "ready", walls: { ...raised, worker: worker !== undefined } });
+  await waitForCall(messages);
+  const onDenied = (denial: Denial) => {
+    channel.send({ type: "denied", wall: 1, ...denial });
+  };
+  const running = worker
+    ? worker.run({ load, loaded }, preopensOf(load), onDenied)
+    : runGuest(load, loaded, { onDenied, makeSymlink: refuseSymlink });
+  await report(await untilOrphaned(running, messages), channel);
+}
+
+function confine(load: RunLoad, hull: ProcessHull | undefined): Omit<CellWalls, "worker"> {
+  if (!hull) {
+    if (load.hull) {
+      throw new CapsuleError("hull.unavailable", "Confine a cell: a kernel wall was asked for, and there is none");
+    }
+    return { landlock: false, seccomp: false, abi: 0 };
+  }
+  hull.limit(toProcess(load.grants));
+  if (!load.hull) {
+    hull.close();
+    return { landlock: false, seccomp: false, abi: 0 };
+  }
+  const report = hull.confine({ ...toHull(load.grants, load.folders), tty: load.terminal.includes(true) });
+  hull.close();
+  return { landlock: report.landlock === "on", seccomp: report.seccomp === "on", abi: report.abi };
+}
+
+/**
+ * Wall 2 on this thread, for good: `--no-prompt` makes a revoked permission unrecoverable. Making a link needs unscoped
+ * read and write, so these two stay where something may be written; the walk and wall 4 bind what is left.
+ */
+function revokeUnneeded(load: RunLoad): void {
+  const mayLink = preopensOf(load).some(({ mode }) => mode === "rw");
+  for (const name of CATEGORIES) {
+    if (mayLink && (name === "read" || name === "write")) continue;
+    Deno.permissions.revokeSync({ name });
+  }
+}
+
+async function waitForCall(messages: AsyncGenerator<ToCell>): Promise<void> {
+  const { value, done } = await messages.next();
+  if (done || value.type !== "call") {
+    throw new CapsuleError("protocol.unexpected", "Run a guest: wanted call after load");
+  }
+}
+
+/** The guest's report; the process ends where it stands when the parent goes away first. */
+async function untilOrphaned(running: Promise<GuestReport>, messages: AsyncGenerator<ToCell>): Promise<GuestReport> {
+  messages.next().then(({ done }) => {
+    if (done) Deno.exit(1);
+  }, () => Deno.exit(1));
+  return await running;
+}
+
+async function report({ ending, usage }: GuestReport, channel: CellChannel): Promise<void> {
+  await channel.send({ type: "usage", ...usage });
+  await channel.send({ type: "ended", ...ending });
+}
+
+function refuseSymlink(): never {
+  throw "not-permitted";
+}

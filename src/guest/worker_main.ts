@@ -1,0 +1,35 @@
+/**
+ * Entry of the guest's thread: one start message in, one report out. It holds no permission but the lists its cell
+ * narrowed it to.
+ * @module
+ */
+import type { SymlinkPlace } from "../wasi/mod.ts";
+import { runGuest } from "./run_guest.ts";
+import { type FromGuest, type GuestStart, SYMLINK_ANSWERS } from "./worker_messages.ts";
+
+interface WorkerScope {
+  onmessage: ((event: MessageEvent) => unknown) | null;
+  postMessage(message: FromGuest): void;
+}
+
+const scope = globalThis as unknown as WorkerScope;
+
+scope.onmessage = async ({ data }: MessageEvent<GuestStart>) => {
+  scope.onmessage = null;
+  const report = await runGuest(data.load, data.loaded, {
+    onDenied: (denial) => scope.postMessage({ kind: "denied", denial }),
+    makeSymlink: (place) => askForSymlink(place, data.answer),
+  });
+  scope.postMessage({ kind: "ended", ...report });
+};
+scope.postMessage({ kind: "up" });
+
+/** Asks the main thread, which alone may make links, and waits: the guest's call is synchronous. */
+function askForSymlink(place: SymlinkPlace, shared: SharedArrayBuffer): void {
+  const answer = new Int32Array(shared);
+  Atomics.store(answer, 0, 0);
+  scope.postMessage({ kind: "symlink", place });
+  Atomics.wait(answer, 0, 0);
+  const index = Atomics.load(answer, 0);
+  if (index !== 1) throw SYMLINK_ANSWERS[index] ?? "io";
+}

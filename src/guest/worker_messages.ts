@@ -1,0 +1,48 @@
+import type { CellUsage, GuestEnding, RunLoad } from "../protocol/mod.ts";
+import type { LoadedComponent } from "../component/mod.ts";
+import type { Denial, SymlinkPlace } from "../wasi/mod.ts";
+
+/** Everything a guest's thread needs; posted once, after the cell has given up what it no longer needs. */
+export interface GuestStart {
+  readonly load: RunLoad;
+  readonly loaded: LoadedComponent;
+  /** Where the cell's main thread answers a {@link SymlinkRequest}: one Int32, see {@link SYMLINK_ANSWERS}. */
+  readonly answer: SharedArrayBuffer;
+}
+
+/** How a guest ended and what it used. */
+export interface GuestReport {
+  readonly ending: GuestEnding;
+  readonly usage: CellUsage;
+}
+
+/** Asks the cell's main thread to make a link; the guest's thread waits on `answer`. */
+export interface SymlinkRequest {
+  readonly kind: "symlink";
+  readonly place: SymlinkPlace;
+}
+
+/** Worker to main thread. What injected code could forge here gains nothing: links are walked again, the rest is data. */
+export type FromGuest =
+  | { readonly kind: "up" }
+  | { readonly kind: "denied"; readonly denial: Denial }
+  | SymlinkRequest
+  | ({ readonly kind: "ended" } & GuestReport);
+
+/** What the answer word means: 0 no answer yet, 1 made, from 2 on the WASI error code at that place. */
+export const SYMLINK_ANSWERS: readonly string[] = [
+  "waiting",
+  "made",
+  "access",
+  "exist",
+  "insufficient-space",
+  "invalid",
+  "io",
+  "loop",
+  "name-too-long",
+  "no-entry",
+  "not-directory",
+  "not-permitted",
+  "quota",
+  "read-only",
+];

@@ -1,0 +1,8 @@
+/**
+ * Bytes ⇄ frames ⇄ typed messages between a parent and its cells (control protocol §1 and §7). Knows no socket, no
+ * process and no clock; every field of every message is checked here and nowhere else.
+ * @module
+ */
+export * from "./cell_messages.ts";
+export * from "./fields.ts";
+export * from "./frame.ts";

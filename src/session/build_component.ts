@@ -1,0 +1,109 @@
+import { CapsuleError, type ErrorCode, EXIT_STATUS } from "../base/mod.ts";
+import { adoptBuild, type CachedComponent, cacheKey, findCached } from "../component/mod.ts";
+import { toFlags } from "../grants/mod.ts";
+import { decodeFromCell, type FromCell } from "../protocol/mod.ts";
+import { makeTemporaryFolder } from "../records/mod.ts";
+import { type CellProcess, spawnServingCell } from "../supervisor/mod.ts";
+import { cellEnvironment, isCompiled, selfCommand, sourceFlags } from "./self_command.ts";
+
+/** How long one build may take, ms. */
+export const BUILD_TIMEOUT_MS = 30_000;
+
+/** What to build: the component's file, the digest of its bytes, the memory cap, and the cache of `$BOLL_HOME`. */
+export interface BuildRequest {
+  readonly cacheRoot: string;
+  readonly componentPath: string;
+  readonly digest: string;
+  readonly memoryMb: number;
+  /** Raise wall 4 in the build cell. */
+  readonly hull: boolean;
+}
+
+/**
+ * The component as it lies in the cache; made in a build cell when it is not there yet, so that hostile bytes are never
+ * parsed in this process.
+ *
+ * @throws `component.*` as the build cell says; `component.build_failed` when it dies or takes too long.
+ */
+export async function ensureComponent(request: BuildRequest): Promise<CachedComponent> {
+  const key = cacheKey(request.digest, { memoryMb: request.memoryMb });
+  return findCached(request.cacheRoot, key) ?? await buildInto(request, key);
+}
+
+async function buildInto(request: BuildRequest, key: string): Promise<CachedComponent> {
+  using tmp = makeTemporaryFolder();
+  // Beside the cache, so that adopting it is a rename on one file system.
+  const folder = Deno.makeTempDirSync({ dir: request.cacheRoot, prefix: ".build-" });
+  try {
+    const own = selfCommand(toFlags({
+      kind: "build",
+      component: request.componentPath,
+      staging: folder,
+      tmp: tmp.path,
+      ...sourceFlags(),
+    }));
+    await using cell = await spawnServingCell({
+      program: own.program,
+      args: own.args,
+      env: cellEnvironment(tmp.path, own),
+      tmp: tmp.path,
+    });
+    const result = await askForBuild(cell, request, folder, tmp.path);
+    return adoptBuild(request.cacheRoot, { key, digest: request.digest }, folder, result);
+  } finally {
+    removeIfThere(folder);
+  }
+}
+
+async function askForBuild(cell: CellProcess, request: BuildRequest, folder: string, tmp: string): Promise<unknown> {
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    cell.kill();
+  }, BUILD_TIMEOUT_MS);
+  try {
+    await cell.send({
+      type: "load",
+      kind: "build",
+      component: request.componentPath,
+      folder,
+      tmp,
+      memory_mb: request.memoryMb,
+      hull: request.hull && isCompiled,
+    });
+    return await lastWord(cell);
+  } catch (error) {
+    if (late) {
+      throw new CapsuleError("component.build_failed", `Build component: not done within ${BUILD_TIMEOUT_MS} ms`);
+    }
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function lastWord(cell: CellProcess): Promise<unknown> {
+  for await (const frame of cell.receive()) {
+    const message: FromCell | undefined = decodeFromCell(frame);
+    if (message?.type === "done") return message.value;
+    if (message?.type === "failed") throw new CapsuleError(knownCode(message.code), message.message);
+  }
+  const { code, signal } = await cell.exit;
+  const tail = cell.stderrTail().trim().split("\n").at(-1) ?? "";
+  throw new CapsuleError(
+    "component.build_failed",
+    `Build component: the build cell ended with ${signal ?? `code ${code}`}${tail ? ` (${tail})` : ""}`,
+  );
+}
+
+/** A build cell speaks of components or of its own hull; any other code it claims is a failed build. */
+function knownCode(code: string): ErrorCode {
+  const isKnown = Object.hasOwn(EXIT_STATUS, code) && /^(component|hull)\./.test(code);
+  return isKnown ? code as ErrorCode : "component.build_failed";
+}
+
+function removeIfThere(folder: string): void {
+  try {
+    Deno.removeSync(folder, { recursive: true });
+  } catch { /* it was renamed into the cache */ }
+}

@@ -1,0 +1,11 @@
+/**
+ * `LaunchPlan` → `Outcome`: builds or finds the component, confines this process to its ceiling, starts the cell, and
+ * gives one true cause for its ending. Decides no grant and prints nothing.
+ * @module
+ */
+export * from "./build_component.ts";
+export * from "./outcome.ts";
+export * from "./plan.ts";
+export * from "./run_foreground.ts";
+export * from "./self_command.ts";
+export { openHull } from "./supervisor_hull.ts";

@@ -1,0 +1,71 @@
+import type { CapsuleError } from "../base/mod.ts";
+import type { CellUsage, GuestEnding } from "../protocol/mod.ts";
+import type { EndedBy, SessionStatus } from "../records/mod.ts";
+import type { ChildExit } from "../supervisor/mod.ts";
+
+/** How a session ended, in the words of the records and the exit table (README). */
+export interface Outcome {
+  readonly status: SessionStatus;
+  readonly exit_code: number;
+  readonly ended_by: EndedBy;
+  readonly detail?: string;
+}
+
+/** What is known when a cell is gone. Its exit is always known; the rest only when it came. */
+export interface CellFacts {
+  /** Why the supervisor itself ended the cell, if it did. */
+  readonly stopped?: "deadline" | "interrupted";
+  /** A message of the cell broke the protocol, or the cell said that it could not start. */
+  readonly fault?: CapsuleError;
+  readonly ended?: GuestEnding;
+  readonly usage?: CellUsage;
+  readonly exit: ChildExit;
+}
+
+/** From this share of its cap on, a failed guest is said to have run out of memory (grants page, "Keys"). */
+const MEMORY_SHARE = 0.9;
+
+const ABORT_SIGNALS: readonly string[] = ["SIGABRT", "SIGTRAP", "SIGILL"];
+const USER_SIGNALS: readonly string[] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
+
+/** One cause for every ending; first that applies: the supervisor's own reason, the cell's last word, its exit. */
+export function classifyEnding(facts: CellFacts): Outcome {
+  if (facts.stopped === "deadline") {
+    return { status: "deadline", exit_code: 124, ended_by: "deadline", detail: "the deadline passed" };
+  }
+  if (facts.stopped === "interrupted") return interrupted();
+  if (facts.fault) return { status: "crashed", exit_code: 1, ended_by: "crashed", detail: facts.fault.message };
+  if (facts.ended) return classifyGuest(facts.ended, facts.usage);
+  return classifyExit(facts.exit);
+}
+
+function classifyGuest(ended: GuestEnding, usage: CellUsage | undefined): Outcome {
+  if (ended.kind === "limit") {
+    return { status: "failed", exit_code: 8, ended_by: "output", detail: "the guest wrote more than its output limit" };
+  }
+  if (ended.kind === "exit" && ended.code === 0) return { status: "completed", exit_code: 0, ended_by: "guest" };
+  if (usage && usage.memory_bytes >= MEMORY_SHARE * usage.memory_cap_bytes) {
+    return { status: "failed", exit_code: 8, ended_by: "memory", detail: "the guest reached its memory limit" };
+  }
+  if (usage?.stdout_closed) return { status: "failed", exit_code: 141, ended_by: "stdout_closed" };
+  if (ended.kind === "exit") return { status: "failed", exit_code: ended.code, ended_by: "guest" };
+  return { status: "failed", exit_code: 1, ended_by: "trap", detail: `${ended.trap}: ${ended.detail}` };
+}
+
+function classifyExit({ code, signal }: ChildExit): Outcome {
+  if (signal === "SIGXCPU") {
+    return { status: "failed", exit_code: 8, ended_by: "cpu", detail: "the guest used up its CPU time" };
+  }
+  if (signal !== null && ABORT_SIGNALS.includes(signal)) {
+    const detail = `the cell was ended by ${signal} at its memory barrier`;
+    return { status: "failed", exit_code: 8, ended_by: "memory", detail };
+  }
+  // Ctrl-C reaches the whole group: the cell may be gone before the supervisor's own listener has run.
+  if (signal !== null && USER_SIGNALS.includes(signal)) return interrupted();
+  const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
+  return { status: "crashed", exit_code: 1, ended_by: "crashed", detail: `the cell ${how} without a last word` };
+}
+
+function interrupted(): Outcome {
+  return { status: "cancelled", exit_code: 130, ended_by: "interrupted" };
+}

@@ -1,0 +1,53 @@
+import { assertEquals } from "@std/assert";
+import { CapsuleError } from "../base/mod.ts";
+import type { CellUsage } from "../protocol/mod.ts";
+import { type CellFacts, classifyEnding } from "./outcome.ts";
+
+const EXITED = { code: 0, signal: null };
+const CALM: CellUsage = {
+  memory_bytes: 10,
+  memory_cap_bytes: 100,
+  bytes_written: 0,
+  output_bytes: 0,
+  stdout_closed: false,
+};
+const FULL = { ...CALM, memory_bytes: 90 };
+const CLOSED = { ...CALM, stdout_closed: true };
+const trap = { kind: "trap", trap: "unreachable", detail: "RuntimeError: unreachable" } as const;
+const fault = new CapsuleError("protocol.bad_field", "Read a message: message.code is not 0 to 255");
+
+const MATRIX: [string, CellFacts, string, number, string][] = [
+  ["guest ends well", { exit: EXITED, ended: { kind: "exit", code: 0 }, usage: CALM }, "completed", 0, "guest"],
+  ["guest's own code", { exit: EXITED, ended: { kind: "exit", code: 3 }, usage: CALM }, "failed", 3, "guest"],
+  ["well in full memory", { exit: EXITED, ended: { kind: "exit", code: 0 }, usage: FULL }, "completed", 0, "guest"],
+  ["badly in full memory", { exit: EXITED, ended: { kind: "exit", code: 1 }, usage: FULL }, "failed", 8, "memory"],
+  ["trap in full memory", { exit: EXITED, ended: trap, usage: FULL }, "failed", 8, "memory"],
+  ["trap", { exit: EXITED, ended: trap, usage: CALM }, "failed", 1, "trap"],
+  ["trap without usage", { exit: EXITED, ended: trap }, "failed", 1, "trap"],
+  ["output limit", { exit: EXITED, ended: { kind: "limit", limit: "output" }, usage: CALM }, "failed", 8, "output"],
+  ["closed stdout, well", { exit: EXITED, ended: { kind: "exit", code: 0 }, usage: CLOSED }, "completed", 0, "guest"],
+  [
+    "closed stdout, badly",
+    { exit: EXITED, ended: { kind: "exit", code: 1 }, usage: CLOSED },
+    "failed",
+    141,
+    "stdout_closed",
+  ],
+  ["deadline", { stopped: "deadline", exit: { code: 137, signal: "SIGKILL" } }, "deadline", 124, "deadline"],
+  ["deadline beats the last word", { stopped: "deadline", exit: EXITED, ended: trap }, "deadline", 124, "deadline"],
+  ["interrupted", { stopped: "interrupted", exit: { code: 137, signal: "SIGKILL" } }, "cancelled", 130, "interrupted"],
+  ["Ctrl-C took the cell first", { exit: { code: 130, signal: "SIGINT" } }, "cancelled", 130, "interrupted"],
+  ["CPU", { exit: { code: 152, signal: "SIGXCPU" } }, "failed", 8, "cpu"],
+  ["abort at the barrier", { exit: { code: 133, signal: "SIGTRAP" } }, "failed", 8, "memory"],
+  ["killed by another", { exit: { code: 137, signal: "SIGKILL" } }, "crashed", 1, "crashed"],
+  ["crash", { exit: { code: 139, signal: "SIGSEGV" } }, "crashed", 1, "crashed"],
+  ["exit without a word", { exit: { code: 7, signal: null } }, "crashed", 1, "crashed"],
+  ["protocol fault", { fault, exit: EXITED, ended: { kind: "exit", code: 0 } }, "crashed", 1, "crashed"],
+];
+
+for (const [name, facts, status, exitCode, endedBy] of MATRIX) {
+  Deno.test(`classifyEnding: ${name}`, () => {
+    const outcome = classifyEnding(facts);
+    assertEquals([outcome.status, outcome.exit_code, outcome.ended_by], [status, exitCode, endedBy]);
+  });
+}

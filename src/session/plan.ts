@@ -1,0 +1,47 @@
+import type { Containment } from "../base/mod.ts";
+import type { CachedComponent } from "../component/mod.ts";
+import type { Grants } from "../grants/mod.ts";
+
+/**
+ * What was decided, before anything starts: resolved, JSON-safe, frozen, free of secrets and of granted values. It is
+ * a record, never a child's input: the first frame is.
+ */
+export interface LaunchPlan {
+  readonly session_id: string;
+  readonly boll_version: string;
+  readonly capsule: {
+    readonly name: string;
+    readonly kind: "folder" | "component";
+    readonly path: string;
+    readonly digest: string;
+    readonly version?: string;
+  };
+  readonly component: { readonly digest: string; readonly cache_key: string; readonly imports: readonly string[] };
+  readonly grants: Grants;
+  readonly args: readonly string[];
+  readonly work?: string;
+  readonly containment: PlannedContainment;
+}
+
+/** The containment class that was asked for and the one this host gives, with the reasons when it is not the strongest. */
+export interface PlannedContainment {
+  readonly declared?: Containment;
+  readonly achieved: Containment;
+  readonly reasons: readonly string[];
+}
+
+/** Parts of a {@link LaunchPlan} that are not copied as they are. */
+export interface PlanInput extends Omit<LaunchPlan, "component"> {
+  readonly component: CachedComponent;
+}
+
+/** Freezes the decision. */
+export function makePlan(input: PlanInput): LaunchPlan {
+  const { digest, key, description } = input.component;
+  return deepFreeze({ ...input, component: { digest, cache_key: key, imports: description.imports } });
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const part of Object.values(value)) if (typeof part === "object" && part !== null) deepFreeze(part);
+  return Object.freeze(value);
+}

@@ -1,0 +1,56 @@
+import { dirname } from "@std/path";
+import type { HullRules } from "../base/mod.ts";
+import type { Grants } from "../grants/mod.ts";
+import { ProcessHull } from "../hull/mod.ts";
+import { isCompiled } from "./self_command.ts";
+
+/** The places that this process and its cell need from here on; absolute real paths. */
+export interface SupervisorPlaces {
+  /** The component's folder in the cache. */
+  readonly cache: string;
+  /** The session's folder. */
+  readonly session: string;
+  /** The cell's private folder. */
+  readonly tmp: string;
+  readonly work?: string;
+}
+
+/** Where the loader finds the libraries of a dynamically linked executable. */
+const LIBRARY_PLACES = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
+
+/**
+ * The kernel part of this process: open from before the first spawn, so that no descriptor of the caller's reaches a
+ * child. Absent where there is no kernel wall to raise (another system, or `deno run`).
+ */
+export function openHull(): ProcessHull | undefined {
+  if (!isCompiled || Deno.build.os !== "linux") return undefined;
+  const hull = ProcessHull.open();
+  hull.closeDescriptorsOnExec(3);
+  return hull;
+}
+
+/** The ceiling that this process raises on itself before it spawns its cell, which is then under it from its first instruction. */
+export function supervisorRules(grants: Grants, places: SupervisorPlaces, tty: boolean): HullRules {
+  const hosts = (mode: "ro" | "rw") => grants.fs.mounts.filter((mount) => mount.mode === mode).map(({ host }) => host!);
+  const work = places.work === undefined || grants.fs.work === undefined ? [] : [places.work];
+  return {
+    read: [places.cache, ...hosts("ro"), ...(grants.fs.work === "ro" ? work : [])],
+    write: [places.session, dirname(places.tmp), ...hosts("rw"), ...(grants.fs.work === "rw" ? work : [])],
+    execute: [Deno.execPath(), ...LIBRARY_PLACES.filter(exists)],
+    symlinks: true,
+    unixSockets: true,
+    tty,
+    tcpConnect: [],
+    tcpBind: [],
+    seccomp: false,
+  };
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}

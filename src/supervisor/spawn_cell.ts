@@ -1,0 +1,158 @@
+import { CapsuleError } from "../base/mod.ts";
+import { FrameDecoder } from "../protocol/mod.ts";
+import { type CellChannel, CellProcess, type ChildExit, spawnPatiently } from "./cell_process.ts";
+import { TailBuffer } from "./tail_buffer.ts";
+
+/** What to start. The environment is exactly `env`; `tmp` is the cell's own fresh folder (0700). */
+export interface CellLaunch {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly tmp: string;
+}
+
+/** How long a cell may take from its spawn to its first word, ms. */
+export const CELL_START_TIMEOUT_MS = 30_000;
+
+/** The longest first frame (`hello` with a nonce) that is read from a connection not yet known, bytes. */
+const HELLO_MAX_BYTES = 512;
+
+/**
+ * Starts a foreground cell: the user's own stdin, stdout and stderr, the caller's process group, and a unix socket
+ * `tmp/s` for frames, to which it presents the nonce it found in `tmp/n`.
+ *
+ * @throws `cell.start_failed` when it ends, or says nothing, before it has connected.
+ */
+export async function spawnForegroundCell(launch: CellLaunch): Promise<CellProcess> {
+  const nonce = [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
+  Deno.writeTextFileSync(`${launch.tmp}/n`, nonce, { createNew: true, mode: 0o600 });
+  using listener = Deno.listen({ transport: "unix", path: `${launch.tmp}/s` });
+  const child = await spawnPatiently(
+    new Deno.Command(launch.program, {
+      args: [...launch.args],
+      env: { ...launch.env },
+      clearEnv: true,
+      stdin: "inherit",
+      stdout: "inherit",
+      stderr: "inherit",
+    }),
+  );
+  const exit = reap(child);
+  try {
+    const connection = await firstToHappen(acceptKnown(listener, nonce), exit);
+    return new CellProcess(child, channelOf(connection), exit);
+  } catch (error) {
+    killQuietly(child);
+    await exit;
+    throw error;
+  }
+}
+
+/** Starts a serving cell: frames on its stdin and stdout, its own process group, the tail of its stderr kept. */
+export async function spawnServingCell(launch: CellLaunch): Promise<CellProcess> {
+  const child = await spawnPatiently(
+    new Deno.Command(launch.program, {
+      args: [...launch.args],
+      env: { ...launch.env },
+      clearEnv: true,
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+      detached: Deno.build.os !== "windows",
+    }),
+  );
+  const reader = child.stdout.getReader();
+  const writer = child.stdin.getWriter();
+  let rest: Uint8Array = new Uint8Array(0);
+  const channel: CellChannel = {
+    async read(buffer) {
+      if (rest.length === 0) {
+        const { value, done } = await reader.read();
+        if (done) return null;
+        rest = value;
+      }
+      const taken = rest.subarray(0, buffer.length);
+      buffer.set(taken);
+      rest = rest.subarray(taken.length);
+      return taken.length;
+    },
+    async write(bytes) {
+      await writer.write(bytes);
+      return bytes.length;
+    },
+    close() {
+      writer.close().catch(() => {});
+      reader.cancel().catch(() => {});
+    },
+  };
+  return new CellProcess(child, channel, reap(child), new TailBuffer(child.stderr));
+}
+
+function reap(child: Deno.ChildProcess): Promise<ChildExit> {
+  return child.status.then(({ code, signal }) => ({ code, signal }));
+}
+
+async function firstToHappen(connection: Promise<Deno.Conn>, exit: Promise<ChildExit>): Promise<Deno.Conn> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new CapsuleError("cell.start_failed", `Start a cell: no word within ${CELL_START_TIMEOUT_MS} ms`)),
+      CELL_START_TIMEOUT_MS,
+    );
+  });
+  const died = exit.then(({ code, signal }) => {
+    throw new CapsuleError(
+      "cell.start_failed",
+      `Start a cell: it ended with ${signal ?? `code ${code}`} before it connected`,
+    );
+  });
+  connection.catch(() => {});
+  try {
+    return await Promise.race([connection, died, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Whoever connects without the nonce is dropped, and the wait goes on. */
+async function acceptKnown(listener: Deno.Listener, nonce: string): Promise<Deno.Conn> {
+  while (true) {
+    const connection = await listener.accept();
+    if (await presents(connection, nonce)) return connection;
+    connection.close();
+  }
+}
+
+async function presents(connection: Deno.Conn, nonce: string): Promise<boolean> {
+  const decoder = new FrameDecoder();
+  const buffer = new Uint8Array(HELLO_MAX_BYTES);
+  try {
+    for (let total = 0; total < HELLO_MAX_BYTES;) {
+      const count = await connection.read(buffer.subarray(0, HELLO_MAX_BYTES - total));
+      if (count === null) return false;
+      total += count;
+      for (const message of decoder.push(buffer.subarray(0, count))) {
+        return message["type"] === "hello" && message["nonce"] === nonce;
+      }
+    }
+  } catch { /* not a frame: not ours */ }
+  return false;
+}
+
+function channelOf(connection: Deno.Conn): CellChannel {
+  return {
+    read: (buffer) => connection.read(buffer),
+    write: (bytes) => connection.write(bytes),
+    close() {
+      try {
+        connection.close();
+      } catch { /* already closed */ }
+    },
+  };
+}
+
+function killQuietly(child: Deno.ChildProcess): void {
+  try {
+    child.kill("SIGKILL");
+  } catch { /* it is gone */ }
+}
