@@ -4,5 +4,6 @@
  * only here and leaves nothing of it reachable after `close()`.
  * @module
  */
+export type { TerminalDescriptor } from "./descriptors.ts";
 export { type HullProbe, probeHull } from "./probe.ts";
-export { type HullReport, ProcessHull, type TerminalDescriptor } from "./process_hull.ts";
+export { type HullReport, ProcessHull } from "./process_hull.ts";

@@ -1,7 +1,16 @@
 import { CapsuleError, type HullRules, type ProcessLimits } from "../base/mod.ts";
+import { closeOnExec, type TerminalDescriptor, terminalDescriptors } from "./descriptors.ts";
+import { landlockAbi, raiseLandlock, succeed, toPathRules, toPortRules } from "./landlock.ts";
+import { Libc } from "./libc.ts";
+import { applyLimits } from "./limits.ts";
+import { dieWithParent } from "./parent_death.ts";
+import { raiseSeccomp } from "./seccomp.ts";
+
+const PR_SET_NO_NEW_PRIVS = 38;
 
 /** What {@link ProcessHull.confine} raised, and how long it took. */
 export interface HullReport {
+  /** Off only where the running kernel has no Landlock. */
   readonly landlock: "on" | "off";
   readonly seccomp: "on" | "off";
   /** Landlock ABI version of the running kernel, 0 when there is none. */
@@ -9,35 +18,87 @@ export interface HullReport {
   readonly durationMs: number;
 }
 
-/** A standard descriptor that is a terminal, and the device's path. */
-export interface TerminalDescriptor {
-  readonly descriptor: 0 | 1 | 2;
-  readonly path: string;
-}
-
-/** This process, to be confined: libc is open from `open()` to `close()`. Order: dieWithParent, limit, confine. */
+/**
+ * This process, to be confined. libc is open from `open()` to `close()` and reachable through nothing else. Order:
+ * `dieWithParent` and `limit` before a `confine` with seccomp, which refuses them; `confine` stacks, and only narrows.
+ */
 export class ProcessHull implements Disposable {
-  /** @throws `hull.unavailable` on another system than Linux x86-64 or aarch64, or without ffi permission. */
+  readonly #libc: Libc;
+
+  private constructor(libc: Libc) {
+    this.#libc = libc;
+  }
+
+  /** @throws `hull.unavailable` off Linux x86-64 and aarch64, and without (unscoped) ffi permission. */
   static open(): ProcessHull {
-    throw new CapsuleError("hull.unavailable", "Stub");
+    return new ProcessHull(Libc.open());
   }
-  /** SIGKILL when the thread that spawned this process ends. @throws `hull.failed` when the parent is another already. */
-  dieWithParent(_expectedParentPid: number): void {}
-  /** Marks every descriptor from `from` on close-on-exec, so that no child inherits the caller's files. */
-  closeDescriptorsOnExec(_from = 3): void {}
-  /** Sets resource limits, soft and hard; core dumps are always off. @throws `hull.failed` */
-  limit(_limits: ProcessLimits): void {}
-  /** Raises Landlock on this thread and, if asked, seccomp on every thread; cannot be undone. @throws `hull.failed` */
-  confine(_rules: HullRules): HullReport {
-    throw new CapsuleError("hull.unavailable", "Stub");
+
+  /**
+   * SIGKILL when the thread that spawned this process ends (so spawn from the main thread).
+   * @throws `hull.failed` when the parent is another already.
+   */
+  dieWithParent(expectedParentPid: number): void {
+    dieWithParent(this.#libc, expectedParentPid);
   }
-  /** Which of the descriptors 0-2 are terminals. */
+
+  /** Marks every descriptor from `from` on close-on-exec: no child inherits the caller's files. @throws `hull.failed` */
+  closeDescriptorsOnExec(from = 3): void {
+    closeOnExec(this.#libc, from);
+  }
+
+  /** Sets resource limits, soft and hard, for good; core dumps are always off. @throws `hull.failed` */
+  limit(limits: ProcessLimits): void {
+    applyLimits(this.#libc, limits);
+  }
+
+  /**
+   * Raises Landlock on this thread and what it starts from now on (on every thread from ABI 8 on), then, if asked,
+   * seccomp on every thread. Cannot be undone. After a failure the process may be partly confined: end it.
+   * @throws `hull.failed` naming the place that is missing or the part that the kernel refused.
+   */
+  confine(rules: HullRules): HullReport {
+    const start = performance.now();
+    const libc = this.#libc;
+    refuseUnholdable(rules);
+    succeed(libc.call("prctl", PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "Set no_new_privs");
+    const abi = Math.max(0, landlockAbi(libc));
+    if (abi > 0) {
+      const terminals = rules.tty ? this.terminals().map(({ descriptor }) => descriptor) : [];
+      raiseLandlock(libc, abi, toPathRules(rules, terminals), toPortRules(rules));
+    }
+    if (rules.seccomp) {
+      raiseSeccomp(libc, {
+        pid: Deno.pid,
+        tcpConnect: rules.tcpConnect.length > 0,
+        tcpBind: rules.tcpBind.length > 0,
+        unixSockets: rules.unixSockets,
+        fileTimes: rules.write.length > 0,
+      });
+    }
+    const [landlock, seccomp] = [abi > 0 ? "on" : "off", rules.seccomp ? "on" : "off"] as const;
+    return { landlock, seccomp, abi, durationMs: performance.now() - start };
+  }
+
+  /** Which of the descriptors 0-2 are terminals; works without permission to read. */
   terminals(): TerminalDescriptor[] {
-    return [];
+    return terminalDescriptors(this.#libc);
   }
-  /** Closes libc; nothing else works afterwards. */
-  close(): void {}
+
+  /** Closes libc; nothing else works afterwards. Then revoke ffi, so that none comes back. */
+  close(): void {
+    this.#libc.close();
+  }
+
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+// A unix socket can be connected to any path, and neither Landlock nor seccomp tells it from a TCP one.
+function refuseUnholdable(rules: HullRules): void {
+  if (!rules.seccomp || !rules.unixSockets || rules.tcpConnect.length === 0) return;
+  const message =
+    "Raise the kernel wall: unix sockets and TCP connections together cannot be held by seccomp, leave one";
+  throw new CapsuleError("hull.failed", message);
 }

@@ -1,0 +1,65 @@
+/** One classic BPF instruction: operation, jump if true, jump if false (both relative), constant. */
+export type Instruction = readonly [code: number, jumpTrue: number, jumpFalse: number, constant: number];
+
+/** The operations that the filter uses (linux/bpf_common.h). */
+export const OPERATION = {
+  loadWord: 0x20,
+  and: 0x54,
+  jumpIfEqual: 0x15,
+  jumpIfGreater: 0x25,
+  return: 0x06,
+} as const;
+
+/** What a filter answers (linux/seccomp.h). Nothing is ever killed: a killed thread makes a worker vanish in silence. */
+export const ACTION = { allow: 0x7fff0000, eperm: 0x00050001, enosys: 0x00050026 } as const;
+
+/** Byte offsets in `struct seccomp_data`. */
+export const DATA = { number: 0, architecture: 4, argument: 16 } as const;
+
+/** A test on one half of an argument: `(half & mask)` must be one of `values`. */
+export interface Condition {
+  /** Index of the argument, 0-5. */
+  readonly argument: number;
+  readonly half: "low" | "high";
+  /** Default: all bits. */
+  readonly mask?: number;
+  readonly values: readonly number[];
+}
+
+/** Ends the filter with `action`. */
+export function answer(action: number): Instruction {
+  return [OPERATION.return, 0, 0, action];
+}
+
+/** `body` for the call `number` (every way through it must end in an answer); other calls go on behind it. */
+export function onCall(number: number, body: readonly Instruction[]): Instruction[] {
+  if (body.length > 255) throw new RangeError(`Filter body of ${body.length} instructions: a jump reaches 255`);
+  return [[OPERATION.jumpIfEqual, 0, body.length, number], ...body];
+}
+
+/** Allows if every condition holds, else EPERM. */
+export function allowIf(conditions: readonly Condition[]): Instruction[] {
+  return [...conditions.flatMap(check), answer(ACTION.allow)];
+}
+
+function check({ argument, half, mask, values }: Condition): Instruction[] {
+  const offset = DATA.argument + 8 * argument + (half === "low" ? 0 : 4); // both architectures are little-endian
+  const load: Instruction[] = [[OPERATION.loadWord, 0, 0, offset]];
+  if (mask !== undefined) load.push([OPERATION.and, 0, 0, mask]);
+  // A match jumps over the remaining tests and the refusal behind them.
+  const tests = values.map((value, i): Instruction => [OPERATION.jumpIfEqual, values.length - i, 0, value]);
+  return [...load, ...tests, answer(ACTION.eperm)];
+}
+
+/** The bytes of `struct sock_filter[]`. */
+export function assemble(program: readonly Instruction[]): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(program.length * 8);
+  const view = new DataView(bytes.buffer);
+  program.forEach(([code, jumpTrue, jumpFalse, constant], i) => {
+    view.setUint16(i * 8, code, true);
+    bytes[i * 8 + 2] = jumpTrue;
+    bytes[i * 8 + 3] = jumpFalse;
+    view.setUint32(i * 8 + 4, constant >>> 0, true);
+  });
+  return bytes;
+}

@@ -1,0 +1,106 @@
+import { CapsuleError } from "../base/mod.ts";
+import { type Architecture, type CallName, CALLS, numberOn } from "./syscalls.ts";
+
+/** An argument of a system call: a number, or memory whose address is passed (it must have an own ArrayBuffer). */
+export type CallArgument = number | bigint | Uint8Array<ArrayBuffer> | BigUint64Array<ArrayBuffer>;
+
+const SYMBOLS = {
+  syscall: { parameters: ["i64", "i64", "i64", "i64", "i64", "i64", "i64"], result: "i64" },
+  signal: { parameters: ["i32", "usize"], result: "usize" },
+  __errno_location: { parameters: [], result: "pointer" },
+} as const satisfies Deno.ForeignLibraryInterface;
+
+const ERRNO_NAMES: Readonly<Record<number, string>> = {
+  1: "EPERM",
+  2: "ENOENT",
+  3: "ESRCH",
+  7: "E2BIG",
+  9: "EBADF",
+  11: "EAGAIN",
+  12: "ENOMEM",
+  13: "EACCES",
+  14: "EFAULT",
+  20: "ENOTDIR",
+  22: "EINVAL",
+  23: "ENFILE",
+  24: "EMFILE",
+  38: "ENOSYS",
+  40: "ELOOP",
+  42: "ENOMSG",
+  77: "EBADFD",
+  95: "EOPNOTSUPP",
+};
+
+/** The name of an errno that this room can meet, else `errno N`. */
+export function errnoName(errno: number): string {
+  return ERRNO_NAMES[errno] ?? `errno ${errno}`;
+}
+
+/** The C library, opened by its bare name so that the one already in this process is used and no file is looked up. */
+export class Libc implements Disposable {
+  readonly #library: Deno.DynamicLibrary<typeof SYMBOLS>;
+  readonly #architecture: Architecture;
+
+  private constructor(library: Deno.DynamicLibrary<typeof SYMBOLS>, architecture: Architecture) {
+    this.#library = library;
+    this.#architecture = architecture;
+  }
+
+  /** @throws `hull.unavailable` off Linux x86-64 and aarch64, and without ffi permission. */
+  static open(): Libc {
+    const { os, arch } = Deno.build;
+    if (os !== "linux") {
+      throw new CapsuleError("hull.unavailable", `Open the kernel wall: needs Linux, this is ${os}`);
+    }
+    try {
+      return new Libc(Deno.dlopen("libc.so.6", SYMBOLS), arch);
+    } catch (cause) {
+      const message = `Open the kernel wall: libc.so.6 could not be loaded (${(cause as Error).message})`;
+      throw new CapsuleError("hull.unavailable", message, { cause });
+    }
+  }
+
+  /** The architecture whose numbers {@link Libc.call} uses. */
+  get architecture(): Architecture {
+    return this.#architecture;
+  }
+
+  /** Makes one system call; at most six arguments. Negative results are `-errno`, as the kernel gives them. */
+  call(name: CallName, ...values: readonly CallArgument[]): number {
+    const a = values.map(toWord);
+    const number = BigInt(numberOn(this.#architecture, CALLS[name]));
+    const { syscall, __errno_location } = this.#library.symbols;
+    const result = Number(syscall(number, a[0] ?? 0n, a[1] ?? 0n, a[2] ?? 0n, a[3] ?? 0n, a[4] ?? 0n, a[5] ?? 0n));
+    if (result !== -1) return result;
+    return -new Deno.UnsafePointerView(__errno_location()!).getInt32();
+  }
+
+  /** Ignores a signal in this process. */
+  ignoreSignal(signal: number): void {
+    this.#library.symbols.signal(signal, 1n); // SIG_IGN
+  }
+
+  /** Unloads the library; a later call throws a TypeError. */
+  close(): void {
+    this.#library.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}
+
+/** Where the bytes of `memory` are, as a number to be written into a struct. The caller keeps `memory` alive. */
+export function addressOf(memory: Uint8Array<ArrayBuffer> | BigUint64Array<ArrayBuffer>): bigint {
+  return BigInt(Deno.UnsafePointer.value(Deno.UnsafePointer.of(memory)));
+}
+
+/** A C string: UTF-8 and a NUL. */
+export function cString(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(`${text}\0`);
+}
+
+function toWord(value: CallArgument): bigint {
+  if (typeof value === "bigint") return value;
+  return typeof value === "number" ? BigInt(value) : addressOf(value);
+}

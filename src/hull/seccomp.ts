@@ -1,0 +1,137 @@
+import { CapsuleError } from "../base/mod.ts";
+import { ACTION, allowIf, answer, assemble, type Condition, DATA, type Instruction, onCall, OPERATION } from "./bpf.ts";
+import { addressOf, errnoName, type Libc } from "./libc.ts";
+import { type Architecture, type CallName, CALLS, DENIED, LAST_JUDGED, NONE, numberOn } from "./syscalls.ts";
+
+/** What a filter depends on. */
+export interface FilterOptions {
+  readonly architecture: Architecture;
+  /** This process, the only one that may be signalled. */
+  readonly pid: number;
+  /** TCP sockets may be made and connected (Landlock compares the port). */
+  readonly tcpConnect: boolean;
+  /** TCP sockets may be made, bound and listened on (Landlock compares the port). */
+  readonly tcpBind: boolean;
+  /** Unix stream sockets may be made, bound and listened on; connecting one is never allowed with them alone. */
+  readonly unixSockets: boolean;
+  /** Times of open files may be set (it needs no write access to the file, so only where there is something to write). */
+  readonly fileTimes: boolean;
+}
+
+const AUDIT_ARCH: Readonly<Record<Architecture, number>> = { x86_64: 0xc000003e, aarch64: 0xc00000b7 };
+
+const CLONE_THREAD = 0x00010000;
+const CLONE_NEW_ANY = 0x7e020000; // NS, CGROUP, UTS, IPC, USER, PID, NET
+const AF_UNIX = 1;
+const SOCKET_TYPE_MASK = 0xf; // the rest of the word is SOCK_CLOEXEC and SOCK_NONBLOCK
+const SOCK_STREAM = 1;
+const MSG_FASTOPEN = 0x20000000;
+
+// A terminal's own size and modes, and what std and tokio ask of any descriptor. Left out on purpose: TIOCSTI and
+// TIOCLINUX (type into the user's shell), TIOCSCTTY, TIOCSPGRP, TIOCSETD, FIOASYNC/FIOSETOWN (signal others),
+// FS_IOC_SETFLAGS and kin (metadata of read-only files), SIOC* (the machine's network).
+const IOCTL_ALLOWED = [
+  ...[0x5401, 0x5402, 0x5403, 0x5404], // TCGETS, TCSETS, TCSETSW, TCSETSF
+  ...[0x802c542a, 0x402c542b, 0x402c542c, 0x402c542d], // the same four with speeds (glibc 2.42)
+  ...[0x540f, 0x5413], // TIOCGPGRP, TIOCGWINSZ
+  ...[0x541b, 0x5421, 0x5450, 0x5451], // FIONREAD, FIONBIO, FIONCLEX, FIOCLEX
+];
+
+// Left out on purpose: F_SETOWN, F_SETOWN_EX and F_SETSIG (signals to any process of the user), F_SETLEASE, F_NOTIFY.
+const FCNTL_ALLOWED = [
+  ...[0, 1, 2, 3, 4, 5, 6, 7], // DUPFD, GETFD, SETFD, GETFL, SETFL, GETLK, SETLK, SETLKW
+  ...[9, 36, 37, 38], // GETOWN, OFD_GETLK, OFD_SETLK, OFD_SETLKW
+  ...[1027, 1030, 1032, 1034], // DUPFD_QUERY, DUPFD_CLOEXEC, GETPIPE_SZ, GET_SEALS
+];
+
+// What changes only this thread's name, a mapping's label or nothing. Left out: PDEATHSIG (a cell must die with its
+// parent), SET_MM, SET_DUMPABLE, SET_PTRACER, SET_CHILD_SUBREAPER, CAP_AMBIENT, SET_SECCOMP.
+const PRCTL_ALLOWED = [
+  ...[2, 3, 15, 16, 21, 23], // GET_PDEATHSIG, GET_DUMPABLE, SET_NAME, GET_NAME, GET_SECCOMP, CAPBSET_READ
+  ...[29, 30, 38, 39], // SET_TIMERSLACK, GET_TIMERSLACK, SET_NO_NEW_PRIVS, GET_NO_NEW_PRIVS
+  ...[42, 51, 52, 56, 64], // GET_THP_DISABLE, SVE_GET_VL, GET_SPECULATION_CTRL, GET_TAGGED_ADDR_CTRL, SME_GET_VL
+  0x53564d41, // SET_VMA
+];
+
+/** The filter of a cell, as instructions; `assemble` makes the bytes. */
+export function buildFilter(options: FilterOptions): Instruction[] {
+  const { architecture } = options;
+  const refused = Object.values(DENIED).flatMap((group) => Object.values(group))
+    .map((numbers) => numberOn(architecture, numbers)).filter((number) => number !== NONE);
+  return [
+    [OPERATION.loadWord, 0, 0, DATA.architecture],
+    [OPERATION.jumpIfEqual, 1, 0, AUDIT_ARCH[architecture]],
+    answer(ACTION.eperm), // the 32-bit calls of the same kernel have other numbers
+    [OPERATION.loadWord, 0, 0, DATA.number],
+    [OPERATION.jumpIfGreater, 0, 1, LAST_JUDGED], // x32 numbers too
+    answer(ACTION.enosys),
+    ...onCall(numberOn(architecture, CALLS.clone3), [answer(ACTION.enosys)]), // its flags are in memory; libc falls back
+    ...refused.flatMap((number) => onCall(number, [answer(ACTION.eperm)])),
+    ...byArguments(options).flatMap(([name, conditions]) => {
+      const number = numberOn(architecture, CALLS[name]);
+      return onCall(number, conditions === "never" ? [answer(ACTION.eperm)] : allowIf(conditions));
+    }),
+    answer(ACTION.allow),
+  ];
+}
+
+type Judgement = readonly [name: CallName, conditions: readonly Condition[] | "never"];
+
+function byArguments(options: FilterOptions): Judgement[] {
+  const ownProcess = [low(0, [options.pid])];
+  return [
+    ["clone", [low(0, [CLONE_THREAD], CLONE_THREAD | CLONE_NEW_ANY)]], // threads only: a cell has no children
+    ["prlimit64", isNull(2)], // reading limits only
+    ["utimensat", options.fileTimes ? isNull(1) : "never"], // futimens; a path would follow links
+    ["kill", ownProcess],
+    ["tgkill", ownProcess],
+    ["rt_sigqueueinfo", ownProcess],
+    ["rt_tgsigqueueinfo", ownProcess],
+    ["ioctl", [low(1, IOCTL_ALLOWED)]],
+    ["fcntl", [low(1, FCNTL_ALLOWED)]],
+    ["prctl", [low(0, PRCTL_ALLOWED)]],
+    ...forSockets(options),
+  ];
+}
+
+function forSockets({ tcpConnect, tcpBind, unixSockets }: FilterOptions): Judgement[] {
+  const anySocket = tcpConnect || tcpBind || unixSockets;
+  const listens = tcpBind || unixSockets;
+  const families = [...(tcpConnect || tcpBind ? [2, 10] : []), ...(unixSockets ? [AF_UNIX] : [])];
+  const stream = low(1, [SOCK_STREAM], SOCKET_TYPE_MASK);
+  const always: readonly Condition[] = [];
+  return [
+    // Protocol: TCP by name or by default. Landlock does not see MPTCP, SMC or SCTP.
+    ["socket", anySocket ? [low(0, families), stream, low(2, [0, 6])] : "never"],
+    ["socketpair", [low(0, [AF_UNIX]), stream]], // tokio's signal driver; a datagram pair could send to any socket
+    ["connect", tcpConnect ? always : "never"],
+    ["bind", listens ? always : "never"],
+    ["listen", listens ? always : "never"], // unbound, it would take a port that no rule names
+    ["accept", listens ? always : "never"],
+    ["accept4", listens ? always : "never"],
+    ["setsockopt", anySocket ? always : "never"],
+    // No address and no MSG_FASTOPEN: both reach a peer without connect, where Landlock does not look.
+    ["sendto", [...isNull(4), low(3, [0], MSG_FASTOPEN)]],
+  ];
+}
+
+function low(argument: number, values: readonly number[], mask?: number): Condition {
+  return { argument, half: "low", values, ...(mask === undefined ? {} : { mask }) };
+}
+
+function isNull(argument: number): Condition[] {
+  return [{ argument, half: "low", values: [0] }, { argument, half: "high", values: [0] }];
+}
+
+const SECCOMP_SET_MODE_FILTER = 1;
+const SECCOMP_FILTER_FLAG_TSYNC = 1;
+
+/** Raises the filter on every thread of this process; `no_new_privs` must be set. @throws `hull.failed` */
+export function raiseSeccomp(libc: Libc, options: Omit<FilterOptions, "architecture">): void {
+  const program = assemble(buildFilter({ ...options, architecture: libc.architecture }));
+  const description = new BigUint64Array([BigInt(program.length / 8), addressOf(program)]); // struct sock_fprog
+  const result = libc.call("seccomp", SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, description);
+  if (result === 0) return;
+  const why = result > 0 ? `thread ${result} could not be reached` : `the kernel said ${errnoName(-result)}`;
+  throw new CapsuleError("hull.failed", `Raise seccomp on ${program.length / 8} instructions: ${why}`);
+}
