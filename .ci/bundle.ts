@@ -1,0 +1,110 @@
+/**
+ * One minified bundle per role, flat in one folder, so that a process loads only what its role needs: `main.js` picks
+ * the role, and each role's code is one file (`cli.js` splits off what its verbs load lazily).
+ *
+ * An `import()` or `require()` that is not resolved here fails the build: in the executable it would read the disk.
+ * @module
+ */
+import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
+import { join, normalize, relative, resolve } from "@std/path";
+import { ROLES } from "./rooms.ts";
+
+/** What goes in and out of {@link bundleRoles}. */
+export interface BundleOptions {
+  /** The checkout: the import map of its `deno.json` and its `node_modules` resolve every name. */
+  readonly root: string;
+  /** The folder that the bundles are written to; made when missing. */
+  readonly outputFolder: string;
+  /** Texts for free identifiers of the source, by name. */
+  readonly define: Readonly<Record<string, string>>;
+}
+
+/** Writes all bundles and gives their file names, sorted. @throws Error when one fails or an import is left open. */
+export async function bundleRoles(options: BundleOptions): Promise<string[]> {
+  const shared = sharedOptions(options);
+  const made: string[] = [];
+  for (const [entry, bundle] of Object.entries(ROLES)) {
+    const { metafile } = await build({
+      ...shared,
+      entryPoints: { [bundle.replace(/\.js$/, "")]: join(options.root, entry) },
+      splitting: bundle === "cli.js",
+    });
+    checkImports(metafile, options);
+    made.push(...outputNames(metafile, options));
+  }
+  return made.sort();
+}
+
+function sharedOptions({ root, outputFolder, define }: BundleOptions): BuildOptions & { metafile: true } {
+  return {
+    absWorkingDir: root,
+    outdir: outputFolder,
+    chunkNames: "[name]-[hash]",
+    bundle: true,
+    minify: true,
+    metafile: true,
+    format: "esm",
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    target: "esnext",
+    charset: "utf8",
+    legalComments: "none",
+    logLevel: "silent",
+    logOverride: { "unsupported-dynamic-import": "error", "unsupported-require-call": "error", "direct-eval": "error" },
+    define: Object.fromEntries(Object.entries(define).map(([name, value]) => [name, JSON.stringify(value)])),
+    plugins: [denoNames(root)],
+  };
+}
+
+/** Resolves names as Deno does: role entries to their bundles, the import map, `node:` left to the runtime. */
+function denoNames(root: string): Plugin {
+  const map = readImportMap(root);
+  return {
+    name: "deno-names",
+    setup(setup) {
+      setup.onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir, kind }) => {
+        const role = ROLES[relative(root, resolve(resolveDir, path))];
+        return role && kind === "dynamic-import" ? { path: `./${role}`, external: true } : undefined;
+      });
+      setup.onResolve({ filter: /^node:/ }, ({ path }) => ({ path, external: true }));
+      setup.onResolve({ filter: /^[^./]/ }, ({ path, kind, pluginData }) => {
+        const target = pluginData === MAPPED ? undefined : mapName(map, path);
+        if (target === undefined) return undefined;
+        if (target.startsWith("./")) return { path: join(root, target) };
+        return setup.resolve(target, { resolveDir: root, kind, pluginData: MAPPED });
+      });
+    },
+  };
+}
+
+const MAPPED = Symbol("already mapped");
+
+function readImportMap(root: string): Record<string, string> {
+  return JSON.parse(Deno.readTextFileSync(join(root, "deno.json"))).imports ?? {};
+}
+
+/** The map's target for a name, a `npm:` one as the bare name that `node_modules` knows; undefined when unmapped. */
+export function mapName(map: Readonly<Record<string, string>>, name: string): string | undefined {
+  const key = Object.keys(map)
+    .filter((key) => key === name || (key.endsWith("/") && name.startsWith(key)))
+    .sort((a, b) => b.length - a.length)[0];
+  if (key === undefined) return undefined;
+  const target = map[key] + name.slice(key.length);
+  const npm = /^npm:\/?((?:@[^/@]+\/)?[^/@]+)(?:@[^/]+)?(\/.*)?$/.exec(target);
+  return npm ? npm[1] + (npm[2] ?? "") : target;
+}
+
+/** Every import of every bundle is another bundle of this folder or a built-in module. */
+function checkImports(metafile: Metafile, options: BundleOptions): void {
+  const known = new Set([...Object.values(ROLES), ...outputNames(metafile, options)]);
+  for (const [output, { imports }] of Object.entries(metafile.outputs)) {
+    for (const { path, external } of imports) {
+      if (path.startsWith("node:") || !external || known.has(normalize(path))) continue;
+      throw new Error(`Bundle ${output}: found an import of ${path} left open, wanted it resolved`);
+    }
+  }
+}
+
+function outputNames(metafile: Metafile, { root, outputFolder }: BundleOptions): string[] {
+  return Object.keys(metafile.outputs).map((output) => relative(outputFolder, resolve(root, output)));
+}

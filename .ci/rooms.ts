@@ -1,0 +1,74 @@
+/**
+ * The table of rooms: the roles, who may import whom, and which room alone may hold which sharp tool. The lint plugin in
+ * `room_rule.ts` enforces it; `src/std/` is no room but the typed face of `@std/…`.
+ * @module
+ */
+/** Role entry in the source → its bundle in the executable. */
+export const ROLES: Readonly<Record<string, string>> = {
+  "main.ts": "main.js",
+  "src/cli/main.ts": "cli.js",
+  "src/guest/cell_main.ts": "cell.js",
+  "src/guest/worker_main.ts": "worker.js",
+  "src/guest/build_main.ts": "build_cell.js",
+};
+
+const BELOW_SESSION = ["base", "manifest", "grants", "component", "protocol", "records", "hull", "egress"] as const;
+
+/** Room in `src/` → the rooms it may import, each by its `mod.ts`. */
+export const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  base: [],
+  manifest: ["base"],
+  grants: ["base", "manifest"],
+  component: ["base"],
+  protocol: ["base", "grants"],
+  records: ["base"],
+  hull: ["base"],
+  egress: ["base", "grants"],
+  wasi: ["base", "grants"],
+  guest: ["base", "protocol", "component", "wasi", "hull", "grants"],
+  supervisor: ["base", "protocol"],
+  session: [...BELOW_SESSION, "supervisor"],
+  delegation: ["base", "manifest", "grants", "records", "protocol", "supervisor", "session"],
+  agent: ["base", "grants", "protocol", "records", "session"],
+  door: ["base", "records", "session", "delegation"],
+  package: ["base", "manifest"],
+  cli: [...BELOW_SESSION, "supervisor", "session", "delegation", "agent", "door", "package"],
+};
+
+/** Files that `main.ts` loads, one per role; beside it only their own room may. */
+export const ROLE_ENTRIES: readonly string[] = Object.keys(ROLES).filter((entry) => entry !== "main.ts");
+
+/** Files beside a `mod.ts` that one other room may import, too heavy to stand behind the door. */
+export const SIDE_DOORS: Readonly<Record<string, string>> = {
+  "src/component/build.ts": "guest",
+};
+
+/** Global or member that only the room named may use; `null` is none. */
+export const SHARP_GLOBALS: Readonly<Record<string, string | null>> = {
+  "eval": null,
+  "Function": "component",
+  "Worker": "guest",
+  "Deno.Command": "supervisor",
+  "Deno.dlopen": "hull",
+  "Deno.UnsafeCallback": "hull",
+  "Deno.UnsafeFnPointer": "hull",
+  "Deno.UnsafePointer": "hull",
+  "Deno.UnsafePointerView": "hull",
+};
+
+/** Modules that only the room named may import; `null` is none: they start code or need packages of the workshop. */
+export const SHARP_MODULES: Readonly<Record<string, string | null>> = {
+  "node:child_process": null,
+  "node:cluster": null,
+  "node:worker_threads": null,
+  "node:vm": "component",
+  "@bytecodealliance/jco": null,
+  "componentize-qjs": null,
+  "esbuild": null,
+  "fast-check": null,
+};
+
+/** Names that say nothing of what a file or folder holds. */
+export const EMPTY_NAMES: ReadonlySet<string> = new Set([
+  ...["util", "utils", "common", "helper", "helpers", "misc", "shared", "types"],
+]);
