@@ -6,6 +6,7 @@ export const OPERATION = {
   loadWord: 0x20,
   and: 0x54,
   jumpIfEqual: 0x15,
+  jumpIfAtLeast: 0x35,
   jumpIfGreater: 0x25,
   return: 0x06,
 } as const;
@@ -51,15 +52,25 @@ function check({ argument, half, mask, values }: Condition): Instruction[] {
   return [...load, ...tests, answer(ACTION.eperm)];
 }
 
-/** The bytes of `struct sock_filter[]`. */
+/** Answers `action` to every number of `numbers`; other calls go on behind it. Neighbours share one test. */
+export function onAnyOf(numbers: readonly number[], action: number): Instruction[] {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const program: Instruction[] = [];
+  for (let i = 0; i < sorted.length; i++) {
+    const first = sorted[i]!;
+    while (sorted[i + 1] === sorted[i]! + 1) i++;
+    program.push([OPERATION.jumpIfAtLeast, 0, 2, first], [OPERATION.jumpIfGreater, 1, 0, sorted[i]!], answer(action));
+  }
+  return program;
+}
+
+/** The bytes of `struct sock_filter[]`, little-endian. */
 export function assemble(program: readonly Instruction[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(program.length * 8);
-  const view = new DataView(bytes.buffer);
-  program.forEach(([code, jumpTrue, jumpFalse, constant], i) => {
-    view.setUint16(i * 8, code, true);
-    bytes[i * 8 + 2] = jumpTrue;
-    bytes[i * 8 + 3] = jumpFalse;
-    view.setUint32(i * 8 + 4, constant >>> 0, true);
-  });
-  return bytes;
+  const words = new Uint32Array(program.length * 2);
+  let next = 0;
+  for (const [code, jumpTrue, jumpFalse, constant] of program) {
+    words[next++] = code | jumpTrue << 16 | jumpFalse << 24;
+    words[next++] = constant;
+  }
+  return new Uint8Array(words.buffer);
 }

@@ -1,7 +1,7 @@
 import { CapsuleError } from "../base/mod.ts";
 import { type Architecture, type CallName, CALLS, numberOn } from "./syscalls.ts";
 
-/** An argument of a system call: a number, or memory whose address is passed (it must have an own ArrayBuffer). */
+/** An argument of a system call: a number, or memory whose address is passed. */
 export type CallArgument = number | bigint | Uint8Array<ArrayBuffer> | BigUint64Array<ArrayBuffer>;
 
 const SYMBOLS = {
@@ -40,6 +40,7 @@ export function errnoName(errno: number): string {
 export class Libc implements Disposable {
   readonly #library: Deno.DynamicLibrary<typeof SYMBOLS>;
   readonly #architecture: Architecture;
+  readonly #pinned: ArrayBuffer[] = [];
 
   private constructor(library: Deno.DynamicLibrary<typeof SYMBOLS>, architecture: Architecture) {
     this.#library = library;
@@ -67,12 +68,26 @@ export class Libc implements Disposable {
 
   /** Makes one system call; at most six arguments. Negative results are `-errno`, as the kernel gives them. */
   call(name: CallName, ...values: readonly CallArgument[]): number {
-    const a = values.map(toWord);
+    const a = values.map((value) => this.#toWord(value));
     const number = BigInt(numberOn(this.#architecture, CALLS[name]));
     const { syscall, __errno_location } = this.#library.symbols;
     const result = Number(syscall(number, a[0] ?? 0n, a[1] ?? 0n, a[2] ?? 0n, a[3] ?? 0n, a[4] ?? 0n, a[5] ?? 0n));
     if (result !== -1) return result;
     return -new Deno.UnsafePointerView(__errno_location()!).getInt32();
+  }
+
+  /** Where the bytes of `memory` are, to be written into a struct; they stay there until `close()`. */
+  addressOf(memory: Uint8Array<ArrayBuffer> | BigUint64Array<ArrayBuffer>): bigint {
+    // Asking for `buffer` moves a small array off the collected heap, where its address would change; and once only
+    // the address is left, the collector would free it.
+    const buffer = memory.buffer;
+    this.#pinned.push(buffer);
+    return BigInt(Deno.UnsafePointer.value(Deno.UnsafePointer.of(buffer))) + BigInt(memory.byteOffset);
+  }
+
+  #toWord(value: CallArgument): bigint {
+    if (typeof value === "bigint") return value;
+    return typeof value === "number" ? BigInt(value) : this.addressOf(value);
   }
 
   /** Ignores a signal in this process. */
@@ -83,6 +98,7 @@ export class Libc implements Disposable {
   /** Unloads the library; a later call throws a TypeError. */
   close(): void {
     this.#library.close();
+    this.#pinned.length = 0;
   }
 
   [Symbol.dispose](): void {
@@ -90,17 +106,7 @@ export class Libc implements Disposable {
   }
 }
 
-/** Where the bytes of `memory` are, as a number to be written into a struct. The caller keeps `memory` alive. */
-export function addressOf(memory: Uint8Array<ArrayBuffer> | BigUint64Array<ArrayBuffer>): bigint {
-  return BigInt(Deno.UnsafePointer.value(Deno.UnsafePointer.of(memory)));
-}
-
 /** A C string: UTF-8 and a NUL. */
 export function cString(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(`${text}\0`);
-}
-
-function toWord(value: CallArgument): bigint {
-  if (typeof value === "bigint") return value;
-  return typeof value === "number" ? BigInt(value) : addressOf(value);
 }

@@ -1,6 +1,17 @@
 import { CapsuleError } from "../base/mod.ts";
-import { ACTION, allowIf, answer, assemble, type Condition, DATA, type Instruction, onCall, OPERATION } from "./bpf.ts";
-import { addressOf, errnoName, type Libc } from "./libc.ts";
+import {
+  ACTION,
+  allowIf,
+  answer,
+  assemble,
+  type Condition,
+  DATA,
+  type Instruction,
+  onAnyOf,
+  onCall,
+  OPERATION,
+} from "./bpf.ts";
+import { errnoName, type Libc } from "./libc.ts";
 import { type Architecture, type CallName, CALLS, DENIED, LAST_JUDGED, NONE, numberOn } from "./syscalls.ts";
 
 /** What a filter depends on. */
@@ -66,7 +77,7 @@ export function buildFilter(options: FilterOptions): Instruction[] {
     [OPERATION.jumpIfGreater, 0, 1, LAST_JUDGED], // x32 numbers too
     answer(ACTION.enosys),
     ...onCall(numberOn(architecture, CALLS.clone3), [answer(ACTION.enosys)]), // its flags are in memory; libc falls back
-    ...refused.flatMap((number) => onCall(number, [answer(ACTION.eperm)])),
+    ...onAnyOf(refused, ACTION.eperm),
     ...byArguments(options).flatMap(([name, conditions]) => {
       const number = numberOn(architecture, CALLS[name]);
       return onCall(number, conditions === "never" ? [answer(ACTION.eperm)] : allowIf(conditions));
@@ -129,7 +140,7 @@ const SECCOMP_FILTER_FLAG_TSYNC = 1;
 /** Raises the filter on every thread of this process; `no_new_privs` must be set. @throws `hull.failed` */
 export function raiseSeccomp(libc: Libc, options: Omit<FilterOptions, "architecture">): void {
   const program = assemble(buildFilter({ ...options, architecture: libc.architecture }));
-  const description = new BigUint64Array([BigInt(program.length / 8), addressOf(program)]); // struct sock_fprog
+  const description = new BigUint64Array([BigInt(program.length / 8), libc.addressOf(program)]); // struct sock_fprog
   const result = libc.call("seccomp", SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, description);
   if (result === 0) return;
   const why = result > 0 ? `thread ${result} could not be reached` : `the kernel said ${errnoName(-result)}`;
