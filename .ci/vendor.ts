@@ -4,7 +4,8 @@
  */
 import { build, type Plugin } from "esbuild";
 import { createHash } from "node:crypto";
-import { gunzipSync, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
+import { readPackageFiles } from "./npm_package.ts";
 
 const ROOT = new URL("../", import.meta.url);
 const VENDOR = new URL(".build/vendor/", ROOT);
@@ -16,17 +17,17 @@ const TOOLS = { transpiler: "js-component-bindgen-component", wasm_tools: "wasm-
 
 /** The package whose tarball holds the preview1 adapters, and what they must be. */
 const ADAPTERS = {
-  package: "@bytecodealliance/jco@1.35.0",
-  sha512: "O53cWIMm/M1SpwLxKRicvAMDnzWf4zWs6I6qFZIGbn3HUovDMCCe9blkGxxYuyocHjVf/cXgNmlMu/x7Tyi77A==",
+  package: {
+    spec: "@bytecodealliance/jco@1.35.0",
+    sha512: "O53cWIMm/M1SpwLxKRicvAMDnzWf4zWs6I6qFZIGbn3HUovDMCCe9blkGxxYuyocHjVf/cXgNmlMu/x7Tyi77A==",
+  },
   files: {
     command: "2a652d711c1fff34f9d5a0e073e50ef7eeb8fe7d8a6d559eae643a4c049a7b94",
     reactor: "b857310c4753c8fafaa0f890e9ccf978dc3d9dbe8804b1125291a627485041d0",
   },
 } as const;
-const NPM = "npm@11.21.2";
 
-const sha = (kind: "sha256" | "sha512", bytes: Uint8Array) => createHash(kind).update(bytes);
-const hex = (bytes: Uint8Array) => sha("sha256", bytes).digest("hex");
+const hex = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
 /** A failure that is told in one line. */
 class VendorError extends Error {}
@@ -92,60 +93,20 @@ async function bundleTool(name: keyof typeof TOOLS): Promise<Uint8Array> {
   return new TextEncoder().encode(text);
 }
 
-async function packTarball(into: string): Promise<Uint8Array> {
-  const words = ["pack", ADAPTERS.package, "--pack-destination", into, "--silent", "--prefer-offline"];
-  const deno = ["run", "-A", "--no-lock", "--no-config", "--node-modules-dir=none", `npm:${NPM}`];
-  const ways: [string, string[]][] = [["npm", words], [Deno.execPath(), [...deno, ...words]]];
-  let said = "";
-  for (const [program, args] of ways) {
-    try {
-      const { success, stderr } = await new Deno.Command(program, { args, cwd: into, stdin: "null", stdout: "null" })
-        .output();
-      if (success) {
-        const [archive] = [...Deno.readDirSync(into)].filter((entry) => entry.name.endsWith(".tgz"));
-        if (archive) return Deno.readFileSync(`${into}/${archive.name}`);
-      }
-      said = new TextDecoder().decode(stderr).trim().split("\n").slice(-3).join(" | ");
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
-  }
-  fail(
-    `Get the preview1 adapters: npm could not pack ${ADAPTERS.package} (${said}). ` +
-      `Connect to a package registry once (npm's own settings choose it), or fill npm's cache, and run again`,
-  );
-}
-
-/** One file out of a tar: names of at most 100 bytes are all that is asked for here. */
-function readTar(tar: Uint8Array, wanted: string): Uint8Array {
-  const field = (at: number, length: number) => new TextDecoder().decode(tar.subarray(at, at + length)).split("\0")[0]!;
-  for (let at = 0; at + 512 <= tar.length;) {
-    const size = parseInt(field(at + 124, 12).trim() || "0", 8);
-    if (field(at, 100) === wanted) return tar.subarray(at + 512, at + 512 + size);
-    at += 512 + Math.ceil(size / 512) * 512;
-  }
-  fail(`Read ${ADAPTERS.package}: ${wanted} is not in it`);
-}
-
 async function fetchAdapters(): Promise<Record<string, Uint8Array>> {
-  const scratch = Deno.makeTempDirSync({ prefix: "boll-vendor-" });
-  try {
-    const archive = await packTarball(scratch);
-    const found = sha("sha512", archive).digest("base64");
-    if (found !== ADAPTERS.sha512) {
-      fail(`Check ${ADAPTERS.package}: found sha512-${found}, wanted sha512-${ADAPTERS.sha512}`);
-    }
-    const tar = gunzipSync(archive);
-    const files: Record<string, Uint8Array> = {};
-    for (const [kind, wanted] of Object.entries(ADAPTERS.files)) {
-      const bytes = readTar(tar, `package/lib/wasi_snapshot_preview1.${kind}.wasm`);
-      if (hex(bytes) !== wanted) fail(`Check the ${kind} adapter: found sha256 ${hex(bytes)}, wanted ${wanted}`);
-      files[`adapter_${kind}.bin.gz`] = bytes;
-    }
-    return files;
-  } finally {
-    Deno.removeSync(scratch, { recursive: true });
+  const kinds = Object.keys(ADAPTERS.files) as (keyof typeof ADAPTERS.files)[];
+  const found = await readPackageFiles(
+    ADAPTERS.package,
+    kinds.map((kind) => `package/lib/wasi_snapshot_preview1.${kind}.wasm`),
+  );
+  const files: Record<string, Uint8Array> = {};
+  for (const [index, kind] of kinds.entries()) {
+    const bytes = found[index]!;
+    const wanted = ADAPTERS.files[kind];
+    if (hex(bytes) !== wanted) fail(`Check the ${kind} adapter: found sha256 ${hex(bytes)}, wanted ${wanted}`);
+    files[`adapter_${kind}.bin.gz`] = bytes;
   }
+  return files;
 }
 
 /** What the folder is made from; a stamp that differs means it is made anew. */

@@ -1,27 +1,133 @@
-import type { BuildOptions, CachedComponent } from "./description.ts";
+import { CapsuleError, newId } from "../base/mod.ts";
+import { ASYNC_EXPORTS, ASYNC_IMPORTS } from "./async_list.ts";
+import { decodeBuildResult } from "./build_result.ts";
+import type { BuildOptions, BuildResult, CachedComponent, CoreFile } from "./description.ts";
+import { hashBytes } from "./hash.ts";
 
-/** Names the transpiler and the rewriting done here; part of every cache key. */
+/** Names the transpiler and the rewriting done here; part of every cache key. Raise it when either changes. */
 export const TOOL_VERSION = "jco-transpile-0.15.0+1";
 
-/** The cache folder's name for a component digest (`sha256:…`) built with these options: 64 lower-case hex. */
-export function cacheKey(_digest: string, _options: BuildOptions): string {
-  throw new Error("not built yet");
-}
+const META = "meta.json";
+const MAX_META_BYTES = 1024 * 1024;
 
-/** The cached build under `key`, or undefined when there is none or it is torn; contents are checked at load. */
-export function findCached(_cacheRoot: string, _key: string): CachedComponent | undefined {
-  throw new Error("not built yet");
+/** The cache folder's name for a component digest (`sha256:…`) built with these options: 64 lower-case hex. */
+export function cacheKey(digest: string, options: BuildOptions): string {
+  return hashBytes(JSON.stringify([digest, TOOL_VERSION, options.memoryMb, ASYNC_IMPORTS, ASYNC_EXPORTS]));
 }
 
 /**
- * Takes a build out of `stagingDir` into the cache and returns it. `result` is what the build cell said.
+ * The cached build under `key`, or undefined when there is none, or what lies there is not whole. Reads the
+ * description and the sizes only; {@link loadCached} hashes every byte.
+ */
+export function findCached(cacheRoot: string, key: string): CachedComponent | undefined {
+  const dir = placeOf(cacheRoot, key);
+  try {
+    const info = Deno.lstatSync(`${dir}/${META}`);
+    if (!info.isFile || info.size > MAX_META_BYTES) return undefined;
+    const meta = JSON.parse(Deno.readTextFileSync(`${dir}/${META}`));
+    if (meta.key !== key || meta.tool !== TOOL_VERSION || !isDigest(meta.digest)) return undefined;
+    const result = decodeBuildResult(meta);
+    for (const { name, bytes } of [result.glue, ...result.modules]) {
+      const file = Deno.lstatSync(`${dir}/${name}`);
+      if (!file.isFile || file.size !== bytes) return undefined;
+    }
+    return { key, digest: meta.digest, dir, ...result };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Takes a build out of `stagingDir` into the cache and returns it. `result` is what the build cell said and the
+ * folder what it wrote: both are decoded and checked, and only bytes that were hashed here are kept. The cell must be
+ * dead. The folder appears whole, by one rename; when another process was first, its build is returned. The caller
+ * removes `stagingDir`.
  * @throws component.build_failed
  */
 export function adoptBuild(
-  _cacheRoot: string,
-  _id: { readonly key: string; readonly digest: string },
-  _stagingDir: string,
-  _result: unknown,
+  cacheRoot: string,
+  id: { readonly key: string; readonly digest: string },
+  stagingDir: string,
+  result: unknown,
 ): CachedComponent {
-  throw new Error("not built yet");
+  const target = placeOf(cacheRoot, id.key);
+  if (!isDigest(id.digest)) throw new TypeError(`Adopt build: found digest ${id.digest}, wanted sha256:…`);
+  const build = decodeBuildResult(result);
+  const fresh = `${cacheRoot}/.${newId("req")}.tmp`;
+  try {
+    Deno.mkdirSync(fresh, { mode: 0o700, recursive: true });
+    for (const file of [build.glue, ...build.modules]) copyChecked(stagingDir, fresh, file);
+    Deno.writeTextFileSync(`${fresh}/${META}`, encodeMeta(id, build), { mode: 0o600, createNew: true });
+    return putInPlace(fresh, target, () => findCached(cacheRoot, id.key));
+  } finally {
+    removeTree(fresh);
+  }
+}
+
+/** Removes a cached build whose content did not match, so that the next run builds it anew. Quiet when it is gone. */
+export function dropCached(cached: Pick<CachedComponent, "dir">): void {
+  removeTree(cached.dir);
+}
+
+function encodeMeta(id: { readonly key: string; readonly digest: string }, build: BuildResult): string {
+  return JSON.stringify({ key: id.key, digest: id.digest, tool: TOOL_VERSION, ...build });
+}
+
+/** Reads a plain file of the build, compares size and hash, and writes those very bytes. */
+function copyChecked(from: string, to: string, file: CoreFile): void {
+  const path = `${from}/${file.name}`;
+  const bytes = readPlain(path, file.bytes);
+  if (bytes === undefined || hashBytes(bytes) !== file.sha256) {
+    throw new CapsuleError(
+      "component.build_failed",
+      `Adopt build: ${file.name} is not the plain file that was announced`,
+    );
+  }
+  Deno.writeFileSync(`${to}/${file.name}`, bytes, { mode: 0o600, createNew: true });
+}
+
+function readPlain(path: string, wantedBytes: number): Uint8Array | undefined {
+  try {
+    const info = Deno.lstatSync(path);
+    return info.isFile && info.size === wantedBytes ? Deno.readFileSync(path) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Renames `fresh` to `target`. What stands there is kept when it is a whole build, else moved away first. */
+function putInPlace(fresh: string, target: string, find: () => CachedComponent | undefined): CachedComponent {
+  let cause: unknown;
+  for (let turn = 0; turn < 8; turn++) {
+    try {
+      Deno.renameSync(fresh, target);
+    } catch (error) {
+      cause = error;
+    }
+    const found = find();
+    if (found !== undefined) return found;
+    const junk = `${fresh}.junk`;
+    try {
+      Deno.renameSync(target, junk);
+    } catch { /* another process moved it away */ }
+    removeTree(junk);
+  }
+  throw new CapsuleError("component.build_failed", `Adopt build: cannot put it at ${target}; remove that path`, {
+    cause,
+  });
+}
+
+function removeTree(path: string): void {
+  try {
+    Deno.removeSync(path, { recursive: true });
+  } catch { /* it was never made, or it is in place */ }
+}
+
+function placeOf(cacheRoot: string, key: string): string {
+  if (!/^[0-9a-f]{64}$/.test(key)) throw new TypeError(`Find cached build: found key ${key}, wanted 64 hex digits`);
+  return `${cacheRoot}/${key}`;
+}
+
+function isDigest(value: unknown): value is string {
+  return typeof value === "string" && /^sha256:[0-9a-f]{64}$/.test(value);
 }

@@ -12,8 +12,11 @@ export interface CoreFile {
   readonly bytes: number;
 }
 
-/** What one linear memory starts with and may grow to, in its own pages (64 KiB unless the module says otherwise). */
+/** What each linear memory that `module` defines starts with and may grow to, in pages of `page_bytes` (65 536). */
 export interface MemoryPages {
+  /** The file name of the core module. */
+  readonly module: string;
+  readonly page_bytes: number;
   readonly min_pages: number;
   readonly max_pages: number;
 }

@@ -1,17 +1,138 @@
-import type { CachedComponent, LoadedComponent } from "./description.ts";
+import { CapsuleError } from "../base/mod.ts";
+import type { CachedComponent, CoreFile, LoadedComponent } from "./description.ts";
+import { hashBytes } from "./hash.ts";
+import type { MemoryWatch } from "./memory_watch.ts";
+
+/** Host functions and classes per interface, keyed without version: one object serves every 0.2.x. */
+export type HostImports = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+
+type Instantiate = (
+  getCoreModule: (name: string) => WebAssembly.Module,
+  imports: Record<string, unknown>,
+  instantiateCore: (module: WebAssembly.Module, imports?: WebAssembly.Imports) => WebAssembly.Instance,
+) => Promise<Record<string, unknown>>;
+
+/** Globals that the glue has no business with; it sees undefined. */
+const HIDDEN = ["process", "Deno", "fetch", "self", "window", "Worker", "require", "postMessage"] as const;
 
 /**
- * Reads a cached build, hashes every byte and compiles the modules synchronously.
+ * Reads a cached build, hashes every byte and compiles the modules synchronously (compiling in the background right
+ * after a transpile stalls for 100 ms and more). The modules can be posted to a worker.
  * @throws component.cache_mismatch
  */
-export function loadCached(_cached: Pick<CachedComponent, "dir" | "glue" | "modules">): LoadedComponent {
-  throw new Error("not built yet");
+export function loadCached(cached: Pick<CachedComponent, "dir" | "glue" | "modules">): LoadedComponent {
+  const glueSource = new TextDecoder().decode(readChecked(cached.dir, cached.glue));
+  const modules: Record<string, WebAssembly.Module> = {};
+  for (const file of cached.modules) {
+    const bytes = readChecked(cached.dir, file);
+    try {
+      modules[file.name] = new WebAssembly.Module(bytes);
+    } catch (error) {
+      throw new CapsuleError("component.cache_mismatch", `Load component: ${file.name} does not compile here`, {
+        cause: error,
+      });
+    }
+  }
+  return { glueSource, modules };
 }
 
-/** Links a component against exactly `imports` (keys without version) and returns its exports. */
-export function instantiate(
-  _loaded: LoadedComponent,
-  _imports: Readonly<Record<string, Readonly<Record<string, unknown>>>>,
+function readChecked(dir: string, file: CoreFile): Uint8Array<ArrayBuffer> {
+  let bytes: Uint8Array<ArrayBuffer>;
+  try {
+    bytes = Deno.readFileSync(`${dir}/${file.name}`);
+  } catch (error) {
+    throw new CapsuleError("component.cache_mismatch", `Load component: ${dir}/${file.name} cannot be read`, {
+      cause: error,
+    });
+  }
+  const found = hashBytes(bytes);
+  if (found === file.sha256) return bytes;
+  throw new CapsuleError(
+    "component.cache_mismatch",
+    `Load component: ${dir}/${file.name} has SHA-256 ${found}, wanted ${file.sha256}; it is built anew`,
+  );
+}
+
+/**
+ * Links a component against exactly `imports` and runs its start functions; gives its exports, by interface name with
+ * and without version. Nothing is looked up on a prototype: an import that is not an own property is missing, whatever
+ * it is called. A missing import throws a TypeError before any guest instruction. Call it in the guest's thread.
+ */
+export async function instantiate(
+  loaded: LoadedComponent,
+  imports: HostImports,
+  watch?: MemoryWatch,
 ): Promise<Record<string, unknown>> {
-  throw new Error("not built yet");
+  const names = new Map(Object.entries(loaded.modules).map(([name, module]) => [module, name]));
+  const link = new Function("console", "globalThis", ...HIDDEN, loaded.glueSource) as (
+    console: unknown,
+    globalThis: unknown,
+  ) => Instantiate;
+  const exports = await link(SILENT_CONSOLE, GLUE_GLOBAL)(
+    (name) => getOwn(loaded.modules, name),
+    copyImports(imports),
+    (module, coreImports) => {
+      const instance = new WebAssembly.Instance(module, coreImports);
+      watch?.observe(names.get(module) ?? "", instance);
+      return instance;
+    },
+  );
+  return Object.assign(Object.create(null), exports);
+}
+
+/** The glue prints host errors before it throws them; what is thrown is told by whoever called. */
+const SILENT_CONSOLE = Object.freeze({
+  __proto__: null,
+  error: () => {},
+  warn: () => {},
+  log: () => {},
+  debug: () => {},
+});
+const GLUE_GLOBAL = Object.freeze({ __proto__: null, WebAssembly });
+
+function getOwn(modules: Readonly<Record<string, WebAssembly.Module>>, name: string): WebAssembly.Module {
+  if (Object.hasOwn(modules, name)) return modules[name]!;
+  throw new CapsuleError("component.cache_mismatch", "Link component: the glue names a core module that it has not");
+}
+
+/** Objects without a prototype, so that a guest's `constructor` or `to-string` finds nothing it was not given. */
+function copyImports(imports: HostImports): Record<string, unknown> {
+  const copy: Record<string, unknown> = Object.create(null);
+  for (const [key, members] of Object.entries(imports)) {
+    const own: Record<string, unknown> = Object.create(null);
+    for (const [name, member] of Object.entries(members)) {
+      if (isClass(member)) detachClass(member);
+      own[name] = member;
+    }
+    copy[key] = own;
+  }
+  return copy;
+}
+
+function isClass(value: unknown): value is { prototype: object } {
+  return typeof value === "function" && /^class\b/.test(Function.prototype.toString.call(value));
+}
+
+/**
+ * Cuts a resource class off Object.prototype and Function.prototype, so that `[method]x.has-own-property` or
+ * `[static]x.call` is no function. Classes that extend another keep their chain.
+ */
+function detachClass(resource: { prototype: object }): void {
+  if (Object.getPrototypeOf(resource.prototype) === Object.prototype) Object.setPrototypeOf(resource.prototype, null);
+  if (Object.getPrototypeOf(resource) === Function.prototype) Object.setPrototypeOf(resource, null);
+}
+
+/**
+ * The `run` function of `wasi:cli/run` (any 0.2.x) among a component's exports, bound; undefined when there is none.
+ * It resolves for `ok` and throws an error with `payload` for `err`.
+ */
+export function findRun(exports: Readonly<Record<string, unknown>>): (() => Promise<void>) | undefined {
+  const key = findRunName(Object.keys(exports));
+  const run = key === undefined ? undefined : (exports[key] as { run?: unknown } | undefined)?.run;
+  return typeof run === "function" ? async () => void await run() : undefined;
+}
+
+/** The name under which a command exports `wasi:cli/run`, out of a description's exports; undefined for other capsules. */
+export function findRunName(exports: readonly string[]): string | undefined {
+  return exports.find((name) => name === "wasi:cli/run" || name.startsWith("wasi:cli/run@0.2."));
 }

@@ -9,3 +9,4 @@ export * from "./async_list.ts";
 export * from "./cache.ts";
 export * from "./description.ts";
 export * from "./load.ts";
+export * from "./memory_watch.ts";
