@@ -32,7 +32,7 @@ export async function buildExecutable(root: string): Promise<string> {
   const folder = Deno.makeTempDirSync({ dir: work, prefix: "bundle-" });
   try {
     await bundleRoles({ root, outputFolder: folder, define: { BOLL_VERSION: version, BOLL_BASE: base.kind } });
-    copyFolder(join(work, "vendor"), join(folder, "vendor"));
+    copyVendor(join(work, "vendor"), join(folder, "vendor"));
     return await compileWhenStale(root, folder, base);
   } finally {
     Deno.removeSync(folder, { recursive: true });
@@ -91,9 +91,12 @@ function listFiles(folder: string, below = ""): string[] {
   ).sort();
 }
 
-function copyFolder(from: string, to: string): void {
+/** The gzipped tools, without the stamp of their own build. */
+function copyVendor(from: string, to: string): void {
   Deno.mkdirSync(to);
-  for (const path of listFiles(from)) Deno.copyFileSync(join(from, path), join(to, path));
+  for (const path of listFiles(from).filter((path) => path.endsWith(".gz"))) {
+    Deno.copyFileSync(join(from, path), join(to, path));
+  }
 }
 
 function digest(parts: readonly (string | Uint8Array)[]): string {

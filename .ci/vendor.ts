@@ -29,11 +29,8 @@ const ADAPTERS = {
 
 const hex = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-/** A failure that is told in one line. */
-class VendorError extends Error {}
-
 function fail(message: string): never {
-  throw new VendorError(message);
+  throw new Error(message);
 }
 
 /** Replaces a pattern that must stand in the text exactly once: another jco release must not slip through. */
@@ -180,7 +177,6 @@ async function main(): Promise<void> {
 try {
   await main();
 } catch (error) {
-  if (!(error instanceof VendorError)) throw error;
-  console.error(`vendor: ${error.message}`);
+  console.error(`vendor: ${error instanceof Error ? error.message : error}`);
   Deno.exit(1);
 }
