@@ -35,6 +35,7 @@ export const EXIT_STATUS = {
   "grant.floor_unmet": 5,
   "consent.required": 5,
   "consent.refused": 5,
+  "trust.unreadable": 1,
   "home.unwritable": 1,
   "runtime.unusable": 1,
   "records.not_found": 2,

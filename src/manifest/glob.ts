@@ -1,8 +1,68 @@
-/** STUB */
-export function matchesGlob(glob: string, path: string): boolean {
-  throw new Error(glob + path);
+import { CapsuleError } from "../base/mod.ts";
+
+/**
+ * Globs of `boll.jsonc`: segments split by `/`; `*` is any run of characters in a segment, `?` one, `**` as a whole
+ * segment any number of segments; `.` alone is the workspace's own folder. Nothing else is special.
+ */
+type Segment = RegExp | "**";
+
+/**
+ * Checks a glob's text.
+ * @throws {CapsuleError} `workspace.invalid` for an absolute one, one that climbs, or characters other tools give a meaning.
+ */
+export function checkGlob(glob: string): void {
+  const refuse = (why: string) => new CapsuleError("workspace.invalid", `Read glob ${JSON.stringify(glob)}: ${why}`);
+  if (glob.startsWith("/")) throw refuse("it must be relative to the workspace");
+  if (/[[\]{}!\\()\0]/.test(glob)) throw refuse("only *, ? and ** are special, and [ ] { } ( ) ! \\ are refused");
+  if (glob.split("/").includes("..")) throw refuse("it may not contain '..'");
 }
-/** STUB */
+
+/** Whether the relative path (segments split by `/`, `` for the workspace itself) is one that the glob names. */
+export function matchesGlob(glob: string, path: string): boolean {
+  return matches(compile(glob), split(path));
+}
+
+/** Whether a folder at the relative path is, contains or lies in any folder that the glob could ever name. */
 export function globOverlaps(glob: string, path: string): boolean {
-  throw new Error(glob + path);
+  const segments = compile(glob);
+  const parts = split(path);
+  for (let index = 0; index < Math.min(segments.length, parts.length); index++) {
+    const segment = segments[index]!;
+    // What follows `**` can be arranged below or above any path.
+    if (segment === "**") return true;
+    if (!segment.test(parts[index]!)) return false;
+  }
+  return true;
+}
+
+function matches(segments: readonly Segment[], parts: readonly string[]): boolean {
+  // Row by row over the glob, so that many `**` cost no more than segments × parts.
+  let reachable = parts.map(() => false);
+  reachable = [true, ...reachable];
+  for (const segment of segments) {
+    const next: boolean[] = [];
+    for (let at = 0; at <= parts.length; at++) {
+      next.push(
+        segment === "**"
+          ? reachable[at]! || (at > 0 && next[at - 1]!)
+          : at > 0 && reachable[at - 1]! && segment.test(parts[at - 1]!),
+      );
+    }
+    reachable = next;
+  }
+  return reachable[parts.length]!;
+}
+
+function compile(glob: string): readonly Segment[] {
+  return split(glob).map((segment) => segment === "**" ? "**" : toRegExp(segment));
+}
+
+function toRegExp(segment: string): RegExp {
+  // Runs of stars say nothing more than one, and would backtrack.
+  const source = segment.replaceAll(/\*+/g, "*").replaceAll(/[.+^$|\\()[\]{}]/g, "\\$&");
+  return new RegExp(`^${source.replaceAll("*", "[^]*?").replaceAll("?", "[^]")}$`, "u");
+}
+
+function split(path: string): string[] {
+  return path.split("/").filter((part) => part !== "" && part !== ".");
 }

@@ -3,8 +3,7 @@ import { CapsuleError } from "../base/mod.ts";
 /** Guest paths that only the runtime mounts: the work folder (initial working directory) and the runtime folder. */
 export const RESERVED_GUEST_PATHS: readonly string[] = ["/workdir", "/runtime"];
 
-// deno-lint-ignore no-control-regex -- control characters are what is refused
-const UNSAFE = /[\0-\x1f\x7f:\\]/;
+const UNSAFE = /[\p{Cc}:\\]/u;
 
 /**
  * A guest path in its one form: absolute, no empty or `.` segment, no trailing slash. `..` is refused, not resolved:

@@ -11,7 +11,6 @@ export { digestCapsule, loadCapsule } from "./capsule.ts";
 export { digestBytes, digestFile, digestFolder } from "./digest.ts";
 export { isCredentialName } from "./credentials.ts";
 export { guestPathsOverlap, normalizeGuestPath, RESERVED_GUEST_PATHS } from "./guest_path.ts";
-export { closest } from "./suggest.ts";
 export { globOverlaps, matchesGlob } from "./glob.ts";
 export { openTrust } from "./trust.ts";
 export type { Trust, TrustedWorkspace } from "./trust.ts";

@@ -28,7 +28,7 @@ export const mountSchema = z.strictObject({
   ),
   guest: z.string().check(
     z.maxLength(1024),
-    z.regex(/^\/[^\0-\x1f\x7f:\\]+$/, "an absolute guest path"),
+    z.regex(/^\/[^\p{Cc}:\\]+$/u, "an absolute path like /data, without ':', '\\' or control characters"),
     z.meta({
       description: "Where the guest sees it. Absolute; may not overlap another; /workdir and /runtime are reserved.",
     }),
@@ -78,7 +78,7 @@ export const manifestSchema = z.strictObject({
   description: z.exactOptional(text("One sentence for people.")),
   component: text("The component's file, relative to this one and inside its folder.").check(z.minLength(1)),
   args: z.exactOptional(
-    z.array(z.string().check(z.maxLength(65_536), z.regex(/^[^\0]*$/, "no NUL"))).check(
+    z.array(z.string().check(z.maxLength(16_384), z.regex(/^[^\0]*$/, "no NUL"))).check(
       z.maxLength(1024),
       z.meta({ description: "Arguments before those of the command line." }),
     ),
