@@ -1,7 +1,7 @@
 /**
  * Lint plugin that holds the source to the table in `rooms.ts`: `boll/room-imports` (who imports whom),
  * `boll/room-names` (every file in a room, no empty names) and `boll/sharp-tools` (what only one room may use).
- * Tests (`*_test.ts`, `tests/`) and the workshop (`.ci/`) are free of the first and the last.
+ * Tests (`*_test.ts`, `*_fixture.ts`, `tests/`) and the workshop (`.ci/`) are free of the first and the last.
  * @module
  */
 import { dirname, isAbsolute, join, relative } from "@std/path";
@@ -18,11 +18,16 @@ type Place =
 /** Where a file stands, from its path below the repository's root. */
 function placeOf(path: string): Place {
   const [top, room, rest] = path.split("/");
-  if (path.endsWith("_test.ts")) return { kind: "free" };
+  if (isOfTests(path)) return { kind: "free" };
   if (path === "main.ts") return { kind: "main" };
   if (top === "capsules") return { kind: "capsule" };
   if (top !== "src" || room === "std" || rest === undefined) return { kind: "free" };
   return { kind: "room", room: room! };
+}
+
+/** Tests, and the programs that they start. */
+function isOfTests(path: string): boolean {
+  return /_(test|fixture)\.ts$/.test(path);
 }
 
 function pathOf(context: Deno.lint.RuleContext): string {
@@ -47,8 +52,9 @@ function refuseImport(path: string, specifier: string, dynamic: boolean): string
 
 function refuseRoomImport(room: string, target: string): string | undefined {
   const [top, targetRoom] = target.split("/");
+  if (isOfTests(target)) return `found ${target}, wanted nothing that only tests use`;
   if (target.startsWith(`src/${room}/`) || SIDE_DOORS[target] === room) return undefined;
-  if (top !== "src" || target.endsWith("_test.ts")) return `found ${target}, wanted a room in src/`;
+  if (top !== "src") return `found ${target}, wanted a room in src/`;
   if (targetRoom === "std") return `found ${target}, wanted the name @std/…`;
   const allowed = ROOMS[room] ?? [];
   if (!allowed.includes(targetRoom!)) {
