@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { isId, newId, printable, printableLine, writeFileWhole } from "./mod.ts";
+import { isId, newId, printable, printableJson, printableLine, writeFileWhole } from "./mod.ts";
 
 Deno.test("newId: prefix and 32 lower-case hex, in creation order", () => {
   const ids = Array.from({ length: 50 }, () => newId("ses"));
@@ -13,6 +13,16 @@ Deno.test("printable: escapes, bidi and invisible characters become visible; tex
   assertEquals(printable("a\tb\nc é 漢"), "a\tb\nc é 漢");
   assertEquals(printable("\x1b[31mred\x9b\u202e\u200b\ud800"), "\\u{1b}[31mred\\u{9b}\\u{202e}\\u{200b}\\u{d800}");
   assertEquals(printableLine("a\nb", 2), "a\\u{a}…");
+});
+
+Deno.test("printableJson: safe for a terminal, and the same value for a reader", () => {
+  const value = { text: "a\x1b[31m\x9b\u202e\u{e0041}\u2028\n", list: [1, null] };
+  const json = printableJson(value);
+  assertEquals(printable(json), json);
+  assert(!json.includes("\n"));
+  assertEquals(JSON.parse(json), value);
+  assertEquals(JSON.parse(printableJson(value, 2)), value);
+  assertEquals(printableJson(undefined), "null");
 });
 
 Deno.test("writeFileWhole: whole or absent, and no temporary file left", () => {

@@ -15,6 +15,19 @@ export function printableLine(text: string, maxLength = 500): string {
   return cut.replace(UNSAFE, escape);
 }
 
+/**
+ * The JSON text of a value on one line, safe for a terminal: what {@link printable} would replace stands as `\\u…`,
+ * which a JSON reader takes for the same text. `indent` (spaces) spreads it over lines.
+ */
+export function printableJson(value: unknown, indent?: number): string {
+  const json = JSON.stringify(value, null, indent) ?? "null";
+  return json.replace(UNSAFE, (found) => (found === "\n" ? found : escapeJson(found)));
+}
+
+function escapeJson(character: string): string {
+  return Array.from(character.split(""), (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`).join("");
+}
+
 function escape(character: string): string {
   return `\\u{${character.codePointAt(0)!.toString(16)}}`;
 }

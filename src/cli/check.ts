@@ -1,11 +1,25 @@
+import { printableJson, printableLine } from "../base/mod.ts";
+import { digestCapsule, loadCapsule } from "../manifest/mod.ts";
 import type { Verb } from "./verb.ts";
 
-/** Placeholder of the verb. */
+/** `boll check CAPSULE`: reads the manifest and looks at the files it names; builds and runs nothing. */
 export const verb: Verb = {
   name: "check",
-  summary: "",
-  usage: "check",
-  operands: { min: 0, max: 0, names: [] },
-  options: [],
-  run: () => Promise.resolve(0),
+  summary: "Check a capsule's manifest and files",
+  usage: "check CAPSULE [options]",
+  operands: { min: 1, max: 1, names: ["CAPSULE"] },
+  options: [{ name: "json", summary: "Print JSON" }],
+  notes: ["Prints `ok`, or every problem as file:line:column. Nothing is built or run."],
+  async run(args, context) {
+    const capsule = await loadCapsule(args.operands[0]!);
+    const digest = digestCapsule(capsule);
+    const { kind, name, version, manifestPath, componentPath } = capsule;
+    if (args.has("json")) {
+      const report = { ok: true, name, version, kind, manifest: manifestPath, component: componentPath, digest };
+      context.stdout.write(printableJson(report) + "\n");
+    } else {
+      context.stdout.write(`ok: ${printableLine(name)}${version === undefined ? "" : ` ${printableLine(version)}`}\n`);
+    }
+    return 0;
+  },
 };

@@ -1,11 +1,53 @@
-import type { Verb } from "./verb.ts";
+import { printableJson } from "../base/mod.ts";
+import type { ComponentDescription } from "../component/mod.ts";
+import { achievedContainment, explainGrants } from "../grants/mod.ts";
+import { probeHull } from "../hull/mod.ts";
+import { digestCapsule, digestFile } from "../manifest/mod.ts";
+import { ensureComponent } from "../session/mod.ts";
+import { explanationText } from "./explanation_text.ts";
+import { GRANT_OPTIONS, REFUSED_GRANT_FLAGS } from "./grant_flags.ts";
+import { paintFor } from "./paint.ts";
+import { type Resolved, resolveRun } from "./resolve_run.ts";
+import type { Context, Verb } from "./verb.ts";
 
-/** Placeholder of the verb. */
+/** `boll explain CAPSULE`: what `boll run` with the same flags would grant, wall by wall. Runs nothing of the guest. */
 export const verb: Verb = {
   name: "explain",
-  summary: "",
-  usage: "explain",
-  operands: { min: 0, max: 0, names: [] },
-  options: [],
-  run: () => Promise.resolve(0),
+  summary: "Show what a capsule may do, wall by wall",
+  usage: "explain CAPSULE [options]",
+  operands: { min: 1, max: 1, names: ["CAPSULE"] },
+  options: [...GRANT_OPTIONS, { name: "json", summary: "Print JSON" }],
+  refused: REFUSED_GRANT_FLAGS,
+  notes: [
+    "Give it the flags that you would give to `boll run`. No guest code runs; the",
+    "component is read in a cell of its own to list its imports.",
+  ],
+  async run(args, context) {
+    const resolved = await resolveRun(args.operands[0]!, args, context);
+    const { capsule, own, trust, grants } = resolved;
+    const digest = digestCapsule(capsule);
+    const probe = probeHull();
+    const compiled = Deno.build.standalone;
+    const isScoped = achievedContainment(probe, compiled).achieved === "scoped";
+    const { imports } = await describe(resolved, isScoped, context);
+    const accepted = trust.isAccepted(digest);
+    const explanation = explainGrants({ capsule, digest, resolved: grants, probe, compiled, own, accepted, imports });
+    const text = args.has("json")
+      ? printableJson(explanation, 2) + "\n"
+      : explanationText(explanation, paintFor(context.stdout, context));
+    context.stdout.write(text);
+    return 0;
+  },
 };
+
+function describe({ capsule, home, grants }: Resolved, hull: boolean, context: Context): Promise<ComponentDescription> {
+  const request = {
+    cacheRoot: home.cache,
+    componentPath: capsule.componentPath,
+    digest: digestFile(capsule.componentPath),
+    memoryMb: grants.grants.limits.memory_mb,
+    hull,
+  };
+  if (context.describeComponent !== undefined) return context.describeComponent(request);
+  return ensureComponent(request).then(({ description }) => description);
+}

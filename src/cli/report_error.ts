@@ -1,4 +1,4 @@
-import { CapsuleError, printable, printableLine } from "../base/mod.ts";
+import { CapsuleError, printable, printableJson, printableLine } from "../base/mod.ts";
 import { paintFor } from "./paint.ts";
 import type { Context } from "./verb.ts";
 
@@ -23,7 +23,7 @@ const REFUSED = 5;
 export function reportError(error: unknown, context: Context, options: ReportErrorOptions): number {
   const report = errorReport(error);
   if (options.json) {
-    context.stderr.write(JSON.stringify(report) + "\n");
+    context.stderr.write(printableJson(report) + "\n");
   } else {
     const paint = paintFor(context.stderr, context);
     for (const problem of report.problems ?? []) context.stderr.write(`  ${printable(problem)}\n`);

@@ -1,4 +1,5 @@
 import type { ComponentDescription } from "../component/mod.ts";
+import type { BuildRequest } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 
 /** One flag of a verb. Without `value` it is a switch; with it, `--name VALUE` or `--name=VALUE`. */
@@ -47,8 +48,8 @@ export interface TextSink {
   write(text: string): void;
 }
 
-/** Describes a component without running it (in a build cell). @throws `component.*` */
-export type DescribeComponent = (path: string) => Promise<ComponentDescription>;
+/** Describes a component without running it, in a build cell unless it is cached. @throws `component.*` */
+export type DescribeComponent = (request: BuildRequest) => Promise<ComponentDescription>;
 
 /** What a verb gets from the outside: everything a test wants to replace. */
 export interface Context {
@@ -56,6 +57,7 @@ export interface Context {
   readonly stderr: TextSink;
   /** Reads one variable of the environment. */
   readonly readVariable: (name: string) => string | undefined;
+  /** Absent: the session room's, which builds. */
   readonly describeComponent?: DescribeComponent;
 }
 

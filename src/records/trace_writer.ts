@@ -1,4 +1,4 @@
-import { appendLine } from "../base/mod.ts";
+import { appendLine, printableJson } from "../base/mod.ts";
 import { boundedValue } from "./bounded.ts";
 import { unwritable } from "./home.ts";
 import type { SessionPaths } from "./places.ts";
@@ -92,13 +92,13 @@ export class TraceWriter {
   }
 }
 
-/** One line of a trace, without its newline; every field bounded. */
+/** One line of a trace, without its newline; every field bounded, every character safe for a terminal. */
 export function traceLine(event: string, sessionId: string, ts: number, fields: object): string {
   const envelope = { event, ts, session_id: sessionId };
   const bounded = boundedValue(fields) as Record<string, unknown>;
   // The envelope is spread last as well, so that no field can take its place.
-  const line = JSON.stringify({ ...envelope, ...bounded, ...envelope });
+  const line = printableJson({ ...envelope, ...bounded, ...envelope });
   if (line.length <= MAX_LINE_LENGTH) return line;
   const scalars = Object.entries(bounded).filter(([, value]) => typeof value !== "object");
-  return JSON.stringify({ ...envelope, ...Object.fromEntries(scalars.slice(0, 32)), ...envelope, truncated: true });
+  return printableJson({ ...envelope, ...Object.fromEntries(scalars.slice(0, 32)), ...envelope, truncated: true });
 }
