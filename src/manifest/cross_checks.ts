@@ -25,7 +25,7 @@ export function checkComponent(document: ReadDocument): Problem[] {
   const segments = component.split("/");
   const refuse = (allowed: string) => [problem(document, "component", `found ${describeFound(component)}, ${allowed}`)];
   if (component.startsWith("/") || component.includes("\\") || segments.includes("..")) {
-    return refuse("allowed is a relative path below this file, without '..'");
+    return refuse("allowed: a relative path below this file, without '..'");
   }
   if (segments.some((segment) => /^\.(git|boll)$/i.test(segment))) {
     return refuse("but .git and .boll are no part of a capsule, nor of its digest");

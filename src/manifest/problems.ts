@@ -26,7 +26,7 @@ function describeIssue(issue: Issue, document: ReadDocument): Problem {
   const found = valueAt(document.value, issue.path);
   const message = found === undefined
     ? `missing, wanted ${describeAllowed(issue)}`
-    : `found ${describeFound(found)}, allowed is ${describeAllowed(issue)}`;
+    : `found ${describeFound(found)}, allowed: ${describeAllowed(issue)}`;
   return { offset: document.offsetOf(path), path, message };
 }
 
@@ -38,8 +38,8 @@ function describeUnknownKey(key: string, at: readonly PropertyKey[], document: R
   }
   const known = keysAt(at);
   const meant = closest(key, known);
-  const hint = meant === undefined ? `allowed are ${known.join(", ")}` : `did you mean ${JSON.stringify(meant)}?`;
-  return { offset, path: joinPath(toPath(at), mask(key)), message: `unknown key, ${hint}` };
+  const hint = meant === undefined ? `allowed: ${known.join(", ")}` : `did you mean ${JSON.stringify(meant)}?`;
+  return { offset, path: exact, message: `unknown key, ${hint}` };
 }
 
 /** What a value is, in words that never hold a credential. */
@@ -52,10 +52,6 @@ export function describeFound(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "an empty array" : `an array of ${value.length}`;
   if (value === null || typeof value !== "object") return String(value);
   return "an object";
-}
-
-function mask(key: string): string {
-  return findCredential(key) === undefined ? key : "(not shown)";
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -109,8 +105,8 @@ export function refuseFile(
   const sorted = [...problems].sort((one, other) => one.offset - other.offset);
   const lines = sorted.slice(0, MAX_LISTED).map((problem) => {
     const { line, column } = document.placeOf(problem.offset);
-    const path = problem.path === "" ? "" : `${printableLine(problem.path, 160)}: `;
-    return `${printableLine(file)}:${line}:${column}: ${path}${problem.message}`;
+    const path = findCredential(problem.path) === undefined ? printableLine(problem.path, 160) : "(not shown)";
+    return `${printableLine(file)}:${line}:${column}: ${path === "" ? "" : `${path}: `}${problem.message}`;
   });
   if (sorted.length > MAX_LISTED) lines.push(`… and ${sorted.length - MAX_LISTED} more`);
   if (sorted.length === 1) return new CapsuleError(code, lines[0]!, { problems: lines });

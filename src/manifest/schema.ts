@@ -8,7 +8,7 @@ import * as z from "zod/mini";
 const MAX_TEXT = 4096;
 
 const text = (description: string) =>
-  z.string().check(z.maxLength(MAX_TEXT), z.regex(/^[^\0]*$/, "no NUL"), z.meta({ description }));
+  z.string().check(z.maxLength(MAX_TEXT), z.regex(/^[^\0]*$/, "text without NUL"), z.meta({ description }));
 
 const count = (max: number, description: string) =>
   z.int().check(z.minimum(1), z.maximum(max), z.meta({ description }));
@@ -78,7 +78,7 @@ export const manifestSchema = z.strictObject({
   description: z.exactOptional(text("One sentence for people.")),
   component: text("The component's file, relative to this one and inside its folder.").check(z.minLength(1)),
   args: z.exactOptional(
-    z.array(z.string().check(z.maxLength(16_384), z.regex(/^[^\0]*$/, "no NUL"))).check(
+    z.array(z.string().check(z.maxLength(16_384), z.regex(/^[^\0]*$/, "text without NUL"))).check(
       z.maxLength(1024),
       z.meta({ description: "Arguments before those of the command line." }),
     ),

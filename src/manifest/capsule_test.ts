@@ -1,0 +1,92 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { CapsuleError } from "../base/mod.ts";
+import { digestCapsule, loadCapsule } from "./capsule.ts";
+import { digestFile } from "./digest.ts";
+
+async function inFolder(body: (dir: string) => Promise<void>): Promise<void> {
+  const dir = Deno.realPathSync(Deno.makeTempDirSync());
+  try {
+    await body(dir);
+  } finally {
+    Deno.removeSync(dir, { recursive: true });
+  }
+}
+
+function writeManifest(dir: string, component: string): void {
+  Deno.mkdirSync(dir, { recursive: true });
+  Deno.writeTextFileSync(`${dir}/capsule.jsonc`, JSON.stringify({ name: "a", version: "1.0.0", component }));
+}
+
+async function refusal(path: string): Promise<CapsuleError> {
+  return await assertRejects(() => loadCapsule(path), CapsuleError);
+}
+
+Deno.test("loadCapsule: a folder, its manifest and a bare component; anything else is refused", async () => {
+  await inFolder(async (dir) => {
+    writeManifest(`${dir}/c`, "bin/a.wasm");
+    Deno.mkdirSync(`${dir}/c/bin`);
+    Deno.writeTextFileSync(`${dir}/c/bin/a.wasm`, "\0asm");
+    const byFolder = await loadCapsule(`${dir}/c/`);
+    const byFile = await loadCapsule(`${dir}/c/capsule.jsonc`);
+    assertEquals([byFolder.kind, byFolder.root, byFolder.componentPath], [
+      "manifest",
+      `${dir}/c`,
+      `${dir}/c/bin/a.wasm`,
+    ]);
+    assertEquals([byFile.root, byFile.manifestPath, byFile.version], [`${dir}/c`, `${dir}/c/capsule.jsonc`, "1.0.0"]);
+    Deno.symlinkSync("c/bin/a.wasm", `${dir}/link.wasm`);
+    const bare = await loadCapsule(`${dir}/link.wasm`);
+    assertEquals([bare.kind, bare.name, bare.componentPath], ["bare", "a", `${dir}/c/bin/a.wasm`]);
+    assertEquals([bare.manifest, digestCapsule(bare)], [undefined, digestFile(bare.componentPath)]);
+    Deno.mkdirSync(`${dir}/empty`);
+    Deno.writeTextFileSync(`${dir}/other.jsonc`, "{}");
+    assertEquals((await refusal(`${dir}/none`)).code, "capsule.not_found");
+    assertEquals((await refusal(`${dir}/empty`)).code, "manifest.not_found");
+    assertEquals((await refusal(`${dir}/other.jsonc`)).code, "capsule.bad_file");
+  });
+});
+
+Deno.test("loadCapsule: the component resolves inside the folder, or is refused with its place", async () => {
+  await inFolder(async (dir) => {
+    Deno.writeTextFileSync(`${dir}/outside.wasm`, "\0asm");
+    writeManifest(`${dir}/c`, "sub/a.wasm");
+    Deno.mkdirSync(`${dir}/c/real`);
+    Deno.writeTextFileSync(`${dir}/c/real/a.wasm`, "\0asm");
+    Deno.symlinkSync("real", `${dir}/c/sub`);
+    assertEquals((await loadCapsule(`${dir}/c`)).componentPath, `${dir}/c/real/a.wasm`);
+    Deno.removeSync(`${dir}/c/sub`);
+    Deno.symlinkSync("..", `${dir}/c/sub`);
+    Deno.renameSync(`${dir}/outside.wasm`, `${dir}/a.wasm`);
+    const escape = await refusal(`${dir}/c`);
+    assertEquals(escape.code, "capsule.bad_file");
+    assert(
+      /capsule\.jsonc:1:\d+: component: .* leads out of the capsule's folder$/.test(escape.message),
+      escape.message,
+    );
+    Deno.removeSync(`${dir}/c/sub`);
+    assert((await refusal(`${dir}/c`)).message.includes("build it first"));
+    Deno.mkdirSync(`${dir}/c/sub/a.wasm`, { recursive: true });
+    assert((await refusal(`${dir}/c`)).message.includes("wanted a regular file"));
+  });
+});
+
+Deno.test("loadCapsule: a manifest that is a link, a FIFO, too large or not UTF-8 is refused", async () => {
+  await inFolder(async (dir) => {
+    writeManifest(`${dir}/c`, "a.wasm");
+    Deno.writeTextFileSync(`${dir}/c/a.wasm`, "\0asm");
+    const path = `${dir}/c/capsule.jsonc`;
+    const whole = Deno.readTextFileSync(path);
+    Deno.writeTextFileSync(path, whole + " ".repeat(1024 * 1024 - whole.length));
+    await loadCapsule(`${dir}/c`);
+    Deno.writeTextFileSync(path, whole + " ".repeat(1024 * 1024 + 1 - whole.length));
+    assertEquals((await refusal(`${dir}/c`)).code, "manifest.unreadable");
+    Deno.writeFileSync(path, new Uint8Array([0x7b, 0x0a, 0xff, 0x0a, 0x7d]));
+    assert((await refusal(`${dir}/c`)).message.endsWith("capsule.jsonc:2:1: found bytes that are not UTF-8"));
+    Deno.renameSync(path, `${dir}/elsewhere.jsonc`);
+    Deno.symlinkSync("../elsewhere.jsonc", path);
+    assert((await refusal(`${dir}/c`)).message.endsWith("found a link, wanted a regular file"));
+    Deno.removeSync(path);
+    new Deno.Command("mkfifo", { args: [path] }).outputSync();
+    assert((await refusal(`${dir}/c`)).message.endsWith("found something that is no regular file"));
+  });
+});

@@ -1,0 +1,45 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { globOverlaps, matchesGlob } from "./glob.ts";
+
+Deno.test("matchesGlob: segments, stars and question marks; nothing else is special", () => {
+  const table: readonly (readonly [glob: string, path: string, matches: boolean])[] = [
+    ["capsules/*", "capsules/a", true],
+    ["capsules/*", "capsules/a/b", false],
+    ["capsules/*", "capsules", false],
+    ["./capsules/*/", "capsules/a", true],
+    [".", "", true],
+    ["*", "", false],
+    ["**", "", true],
+    ["**/x", "x", true],
+    ["**/x", "a/b/x", true],
+    ["a/**/b", "a/b", true],
+    ["a/**/b", "a/c/d/b", true],
+    ["a/**/b", "a/c/d", false],
+    ["a?c", "abc", true],
+    ["a?c", "ac", false],
+    ["a.c", "abc", false],
+    ["a+", "aa", false],
+    ["w-*-x", "w-1-2-x", true],
+  ];
+  for (const [glob, path, matches] of table) assertEquals(matchesGlob(glob, path), matches, `${glob} ${path}`);
+});
+
+Deno.test("globOverlaps: true for every path that is, contains or lies in a match", () => {
+  const part = fc.constantFrom("a", "b", "ab");
+  const glob = fc.array(fc.constantFrom("a", "b", "*", "a*", "?", "**"), { minLength: 1, maxLength: 4 });
+  const path = fc.array(part, { maxLength: 5 });
+  fc.assert(
+    fc.property(glob, path, path, (segments, parts, more) => {
+      const text = segments.join("/");
+      if (!matchesGlob(text, parts.join("/"))) return;
+      for (let length = 0; length <= parts.length; length++) {
+        assert(globOverlaps(text, parts.slice(0, length).join("/")), "contains");
+      }
+      assert(globOverlaps(text, [...parts, ...more].join("/")), "lies in");
+    }),
+    { numRuns: 500 },
+  );
+  assert(!globOverlaps("capsules/*", "docs"));
+  assert(!globOverlaps("capsules/x", "capsules/y/z"));
+});

@@ -1,0 +1,95 @@
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { CapsuleError } from "../base/mod.ts";
+import { loadCapsule } from "./capsule.ts";
+import { openTrust } from "./trust.ts";
+import { findWorkspace, findWorkspaces, readWorkspace } from "./workspace.ts";
+
+async function inFolder(body: (dir: string) => Promise<void>): Promise<void> {
+  const dir = Deno.realPathSync(Deno.makeTempDirSync());
+  try {
+    Deno.mkdirSync(`${dir}/home`);
+    for (const folder of ["capsules/own", "other/own", "capsules/deep/own"]) {
+      Deno.mkdirSync(`${dir}/project/${folder}`, { recursive: true });
+      Deno.writeTextFileSync(`${dir}/project/${folder}/a.wasm`, "\0asm");
+      Deno.writeTextFileSync(
+        `${dir}/project/${folder}/capsule.jsonc`,
+        `{ "name": "own", "version": "1.0.0", "component": "a.wasm" }`,
+      );
+    }
+    Deno.writeTextFileSync(`${dir}/project/boll.jsonc`, "{}");
+    await body(dir);
+  } finally {
+    Deno.removeSync(dir, { recursive: true });
+  }
+}
+
+Deno.test("isOwn: needs a matching glob of a boll.jsonc whose path and digest are trusted", async () => {
+  await inFolder(async (dir) => {
+    const trust = openTrust(`${dir}/home`);
+    const own = await loadCapsule(`${dir}/project/capsules/own`);
+    const workspaces = await findWorkspaces(own.root);
+    assertEquals(workspaces.map((one) => one.root), [`${dir}/project`]);
+    assert(!trust.isOwn(own, workspaces), "a clone is foreign until its boll.jsonc is trusted");
+    trust.trustWorkspace(workspaces[0]!);
+    assert(trust.isOwn(own, workspaces));
+    for (const folder of ["other/own", "capsules/deep/own"]) {
+      assert(!trust.isOwn(await loadCapsule(`${dir}/project/${folder}`), workspaces), folder);
+    }
+    assert(!trust.isOwn(await loadCapsule(`${dir}/project/capsules/own/a.wasm`), workspaces), "a bare component");
+    Deno.writeTextFileSync(`${dir}/project/boll.jsonc`, `{ "capsules": ["**"] }`);
+    const changed = await findWorkspaces(own.root);
+    assert(!trust.isOwn(own, changed), "a changed digest asks again");
+    trust.trustWorkspace(changed[0]!);
+    assert(trust.isOwn(await loadCapsule(`${dir}/project/other/own`), changed));
+    assertEquals(trust.trustedWorkspaces().length, 1);
+  });
+});
+
+Deno.test("findWorkspaces: a nearer boll.jsonc never hides a farther one, and a damaged one is not skipped", async () => {
+  await inFolder(async (dir) => {
+    Deno.writeTextFileSync(`${dir}/project/capsules/own/boll.jsonc`, `{ "capsules": ["."] }`);
+    const own = await loadCapsule(`${dir}/project/capsules/own`);
+    const roots = (await findWorkspaces(own.root)).map((one) => one.root);
+    assertEquals(roots, [`${dir}/project/capsules/own`, `${dir}/project`]);
+    assertEquals((await findWorkspace(own.root))?.root, roots[0]);
+    const trust = openTrust(`${dir}/home`);
+    trust.trustWorkspace(await readWorkspace(`${dir}/project/boll.jsonc`));
+    assert(trust.isOwn(own, await findWorkspaces(own.root)), "the trusted one says so");
+    Deno.writeTextFileSync(`${dir}/project/boll.jsonc`, `{ "ceiling": `);
+    assertEquals((await assertRejects(() => findWorkspaces(own.root), CapsuleError)).code, "workspace.invalid");
+  });
+});
+
+Deno.test("accept: consent is kept by digest in a file of mode 0600, and a changed capsule asks again", async () => {
+  await inFolder(async (dir) => {
+    const trust = openTrust(`${dir}/home`);
+    const [one, other] = [`sha256:${"1".repeat(64)}`, `sha256:${"2".repeat(64)}`];
+    assert(!trust.isAccepted(one));
+    trust.accept(one);
+    trust.trustWorkspace(await readWorkspace(`${dir}/project/boll.jsonc`));
+    assert(openTrust(`${dir}/home`).isAccepted(one) && !trust.isAccepted(other));
+    assertEquals(Deno.statSync(`${dir}/home/trust.json`).mode! & 0o777, 0o600);
+    assertThrows(() => trust.accept("sha256:short"), TypeError);
+  });
+});
+
+Deno.test("openTrust: a file that others may write, a link, or damage is refused, never read as empty", async () => {
+  await inFolder(async (dir) => {
+    await Promise.resolve();
+    const path = `${dir}/home/trust.json`;
+    const digest = `sha256:${"1".repeat(64)}`;
+    openTrust(`${dir}/home`).accept(digest);
+    const refused = () => assertThrows(() => openTrust(`${dir}/home`).isAccepted(digest), CapsuleError).code;
+    Deno.chmodSync(path, 0o622);
+    assertEquals(refused(), "trust.unreadable");
+    Deno.chmodSync(path, 0o600);
+    assert(openTrust(`${dir}/home`).isAccepted(digest));
+    for (const text of ["", "{}", "[]", `{"version":2}`, `{"version":1,"workspaces":[{}],"capsules":[]}`]) {
+      Deno.writeTextFileSync(path, text);
+      assertEquals(refused(), "trust.unreadable", text);
+    }
+    Deno.renameSync(path, `${dir}/elsewhere`);
+    Deno.symlinkSync(`${dir}/elsewhere`, path);
+    assertEquals(refused(), "trust.unreadable");
+  });
+});
