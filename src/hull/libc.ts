@@ -38,7 +38,7 @@ export function errnoName(errno: number): string {
 
 /** The C library, opened by its bare name so that the one already in this process is used and no file is looked up. */
 export class Libc implements Disposable {
-  readonly #library: Deno.DynamicLibrary<typeof SYMBOLS>;
+  #library: Deno.DynamicLibrary<typeof SYMBOLS> | undefined;
   readonly #architecture: Architecture;
   readonly #pinned: ArrayBuffer[] = [];
 
@@ -70,7 +70,7 @@ export class Libc implements Disposable {
   call(name: CallName, ...values: readonly CallArgument[]): number {
     const a = values.map((value) => this.#toWord(value));
     const number = BigInt(numberOn(this.#architecture, CALLS[name]));
-    const { syscall, __errno_location } = this.#library.symbols;
+    const { syscall, __errno_location } = this.#symbols();
     const result = Number(syscall(number, a[0] ?? 0n, a[1] ?? 0n, a[2] ?? 0n, a[3] ?? 0n, a[4] ?? 0n, a[5] ?? 0n));
     if (result !== -1) return result;
     return -new Deno.UnsafePointerView(__errno_location()!).getInt32();
@@ -92,12 +92,19 @@ export class Libc implements Disposable {
 
   /** Ignores a signal in this process. */
   ignoreSignal(signal: number): void {
-    this.#library.symbols.signal(signal, 1n); // SIG_IGN
+    this.#symbols().signal(signal, 1n); // SIG_IGN
   }
 
-  /** Unloads the library; a later call throws a TypeError. */
+  // Deno leaves the symbols of a closed library callable, so that they have to be let go here.
+  #symbols(): Deno.DynamicLibrary<typeof SYMBOLS>["symbols"] {
+    if (this.#library === undefined) throw new TypeError("Call libc: it is closed");
+    return this.#library.symbols;
+  }
+
+  /** Closes the library for good; a later call throws a TypeError. */
   close(): void {
-    this.#library.close();
+    this.#library?.close();
+    this.#library = undefined;
     this.#pinned.length = 0;
   }
 
