@@ -8,35 +8,35 @@ import { createHash } from "node:crypto";
 import { join } from "@std/path";
 import { type BaseBinary, findBaseBinary } from "./base_binary.ts";
 import { bundleRoles } from "./bundle.ts";
+import { COMPILE_FLAGS, compileFolder, listFiles } from "./compile.ts";
 
 /** The executable may not be larger, bytes: every process of a run maps it. */
 const MAX_BYTES = 110_000_000;
-
-/**
- * Exactly what the executable may ever do; no argument or variable widens it. `import` is denied: it would be code
- * from elsewhere. `--quiet` is baked too: the runtime's own notices do not mix with a guest's stderr.
- */
-const COMPILE_FLAGS: readonly string[] = [
-  ...["--quiet", "--no-config", "--no-lock", "--no-npm", "--no-remote", "--no-check", "--no-code-cache", "--no-prompt"],
-  "--unstable-worker-options",
-  ...["--allow-read", "--allow-write", "--allow-env", "--allow-run", "--allow-ffi", "--allow-net", "--allow-sys"],
-  "--deny-import",
-];
 
 /** Builds the checkout at `root` and gives the path of the executable. */
 export async function buildExecutable(root: string): Promise<string> {
   const work = join(root, ".build");
   const base = await findBaseBinary(join(work, "base"));
-  const { version } = JSON.parse(Deno.readTextFileSync(join(root, "deno.json")));
-  Deno.mkdirSync(work, { recursive: true });
   const folder = Deno.makeTempDirSync({ dir: work, prefix: "bundle-" });
   try {
-    await bundleRoles({ root, outputFolder: folder, define: { BOLL_VERSION: version, BOLL_BASE: base.kind } });
-    copyVendor(join(work, "vendor"), join(folder, "vendor"));
+    await layOut(root, folder, base);
     return await compileWhenStale(root, folder, base);
   } finally {
     Deno.removeSync(folder, { recursive: true });
   }
+}
+
+/** Puts all that goes into the executable into `folder`; `define` sets more free names than the build's own. */
+export async function layOut(
+  root: string,
+  folder: string,
+  base: BaseBinary,
+  define: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const { version } = JSON.parse(Deno.readTextFileSync(join(root, "deno.json")));
+  const names = { BOLL_VERSION: version, BOLL_BASE: base.kind, ...define };
+  await bundleRoles({ root, outputFolder: folder, define: names });
+  copyVendor(join(root, ".build", "vendor"), join(folder, "vendor"));
 }
 
 async function compileWhenStale(root: string, folder: string, base: BaseBinary): Promise<string> {
@@ -49,7 +49,7 @@ async function compileWhenStale(root: string, folder: string, base: BaseBinary):
   Deno.mkdirSync(join(root, "dist"), { recursive: true });
   const fresh = join(root, "dist", `.boll-${crypto.randomUUID()}`);
   try {
-    await compile(folder, inputs, base, fresh);
+    await compileFolder(folder, base, fresh);
     checkSize(fresh);
     const made = `${stamp} ${digestOfFile(fresh)}`;
     Deno.renameSync(fresh, target);
@@ -60,35 +60,11 @@ async function compileWhenStale(root: string, folder: string, base: BaseBinary):
   return target;
 }
 
-async function compile(folder: string, inputs: readonly string[], base: BaseBinary, output: string): Promise<void> {
-  // The executable records when each embedded file was last changed.
-  for (const path of inputs) Deno.utimeSync(join(folder, path), 0, 0);
-  const env = Deno.env.toObject();
-  delete env.DENORT_BIN;
-  if (base.kind === "unofficial") env.DENORT_BIN = base.path;
-  const includes = inputs.filter((path) => path !== "main.js").flatMap((path) => ["--include", path]);
-  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["compile", ...COMPILE_FLAGS, ...includes, "--output", output, "main.js"],
-    cwd: folder,
-    clearEnv: true,
-    env,
-    stdin: "null",
-  }).output();
-  if (!success) throw new Error(`deno compile failed:\n${new TextDecoder().decode(stderr)}`);
-}
-
 function checkSize(path: string): void {
   const { size } = Deno.statSync(path);
   if (size > MAX_BYTES) {
     throw new Error(`Check the size of dist/boll: found ${size} bytes, wanted at most ${MAX_BYTES}`);
   }
-}
-
-/** Paths of all files below `folder`, sorted. */
-function listFiles(folder: string, below = ""): string[] {
-  return [...Deno.readDirSync(join(folder, below))].flatMap((entry) =>
-    entry.isDirectory ? listFiles(folder, join(below, entry.name)) : [join(below, entry.name)]
-  ).sort();
 }
 
 /** The gzipped tools, without the stamp of their own build. */

@@ -1,0 +1,46 @@
+/**
+ * `deno compile` of one folder, so that nothing but that folder decides what comes out.
+ * @module
+ */
+import { join } from "@std/path";
+import type { BaseBinary } from "./base_binary.ts";
+
+/**
+ * Exactly what the executable may ever do; no argument or variable widens it. `import` is denied: it would be code
+ * from elsewhere. `--quiet` is baked too: the runtime's own notices do not mix with a guest's stderr.
+ */
+export const COMPILE_FLAGS: readonly string[] = [
+  ...["--quiet", "--no-config", "--no-lock", "--no-npm", "--no-remote", "--no-check", "--no-code-cache", "--no-prompt"],
+  "--unstable-worker-options",
+  ...["--allow-read", "--allow-write", "--allow-env", "--allow-run", "--allow-ffi", "--allow-net", "--allow-sys"],
+  "--deny-import",
+];
+
+/**
+ * Compiles `main.js` of the folder, with every other file of it embedded, into the executable `output`. The same files
+ * give the same bytes; the folder's own path does not matter.
+ */
+export async function compileFolder(folder: string, base: BaseBinary, output: string): Promise<void> {
+  const files = listFiles(folder);
+  // The executable records when each embedded file was last changed.
+  for (const path of files) Deno.utimeSync(join(folder, path), 0, 0);
+  const env = Deno.env.toObject();
+  delete env.DENORT_BIN;
+  if (base.kind === "unofficial") env.DENORT_BIN = base.path;
+  const includes = files.filter((path) => path !== "main.js").flatMap((path) => ["--include", path]);
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["compile", ...COMPILE_FLAGS, ...includes, "--output", output, "main.js"],
+    cwd: folder,
+    clearEnv: true,
+    env,
+    stdin: "null",
+  }).output();
+  if (!success) throw new Error(`deno compile failed:\n${new TextDecoder().decode(stderr)}`);
+}
+
+/** Paths of all files below `folder`, sorted. */
+export function listFiles(folder: string, below = ""): string[] {
+  return [...Deno.readDirSync(join(folder, below))].flatMap((entry) =>
+    entry.isDirectory ? listFiles(folder, join(below, entry.name)) : [join(below, entry.name)]
+  ).sort();
+}
