@@ -12,7 +12,8 @@ const EXIT_STDOUT_CLOSED = 141;
  * `boll: …`, never a stack.
  */
 export async function main(argv: readonly string[], context: Context = processContext()): Promise<number> {
-  let wantsJson = false;
+  // Until the verb is known, and with it which arguments are a guest's.
+  let wantsJson = argv.includes("--json");
   try {
     const [name, ...rest] = argv;
     const verb = await loadVerb(name);

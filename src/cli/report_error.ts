@@ -22,16 +22,16 @@ const REFUSED = 5;
 /** Prints an error to stderr, `boll: …` last, and gives the exit status it ends the process with. */
 export function reportError(error: unknown, context: Context, options: ReportErrorOptions): number {
   const report = errorReport(error);
+  if (context.readVariable("BOLL_DEBUG") === "1" && error instanceof Error) {
+    context.stderr.write(printable(`${error.stack}\n`));
+    if (error.cause !== undefined) context.stderr.write(printable(`Caused by: ${describe(error.cause)}\n`));
+  }
   if (options.json) {
     context.stderr.write(printableJson(report) + "\n");
   } else {
     const paint = paintFor(context.stderr, context);
     for (const problem of report.problems ?? []) context.stderr.write(`  ${printable(problem)}\n`);
     context.stderr.write(`${paint.bad("boll:")} ${printable(report.message)}\n`);
-  }
-  if (context.readVariable("BOLL_DEBUG") === "1" && error instanceof Error) {
-    context.stderr.write(printable(`${error.stack}\n`));
-    if (error.cause !== undefined) context.stderr.write(printable(`Caused by: ${describe(error.cause)}\n`));
   }
   return report.exit_code;
 }
