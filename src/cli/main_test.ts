@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { captureContext, type CaptureContextOptions } from "./captured_context.ts";
+import { captureContext, type CaptureContextOptions } from "./context_fixture.ts";
 import { HELP_COLUMNS, HELP_LINES } from "./help_text.ts";
 import { main } from "./main.ts";
 import { reportError } from "./report_error.ts";

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { createSession, type Home, openHome, type SessionStart, TraceWriter } from "../records/mod.ts";
-import { captureContext } from "./captured_context.ts";
+import { captureContext } from "./context_fixture.ts";
 import { main } from "./main.ts";
 
 const START: SessionStart = {

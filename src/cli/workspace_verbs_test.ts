@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { captureContext } from "./captured_context.ts";
+import { captureContext } from "./context_fixture.ts";
 import { main } from "./main.ts";
 
 type Boll = (...argv: string[]) => Promise<{ exitCode: number; stdout: string; stderr: string }>;

@@ -1,0 +1,91 @@
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import type { ComponentDescription } from "../component/mod.ts";
+import { captureContext } from "./context_fixture.ts";
+import { main } from "./main.ts";
+
+type Boll = (...argv: string[]) => Promise<{ exitCode: number; stdout: string; stderr: string }>;
+
+const MANIFEST = `{
+  "name": "guest",
+  "version": "0.1.0",
+  "component": "guest.wasm",
+  "grants": { "clocks": false, "env": ["LANG"], "fs": { "work": "rw" } }
+}
+`;
+
+async function withCapsule(
+  imports: readonly string[],
+  run: (folder: string, boll: Boll) => Promise<void>,
+): Promise<void> {
+  const folder = Deno.realPathSync(Deno.makeTempDirSync());
+  const description: ComponentDescription = { kind: "component", imports, exports: [], wit: "", memories: [] };
+  const describeComponent = () => Promise.resolve(description);
+  try {
+    Deno.mkdirSync(`${folder}/capsules/guest`, { recursive: true });
+    Deno.mkdirSync(`${folder}/docs`);
+    Deno.writeTextFileSync(`${folder}/capsules/guest/capsule.jsonc`, MANIFEST);
+    Deno.writeFileSync(`${folder}/capsules/guest/guest.wasm`, new Uint8Array([0, 0x61, 0x73, 0x6d, 0x0d, 0, 1, 0]));
+    await run(`${folder}`, async (...argv) => {
+      const variables = { BOLL_HOME: `${folder}/home`, LANG: "secret-value" };
+      const captured = captureContext({ variables, describeComponent });
+      const exitCode = await main(argv, captured.context);
+      return { exitCode, stdout: captured.stdout(), stderr: captured.stderr() };
+    });
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+}
+
+const WALLS = ["imports", "permissions", "process", "kernel"];
+
+Deno.test("boll explain: the four walls, the grants, the digest; never a variable's value; no session is made", () =>
+  withCapsule(["wasi:cli/environment@0.2.0"], async (folder, boll) => {
+    const text = await boll("explain", `${folder}/capsules/guest`);
+    assertEquals([text.exitCode, text.stderr], [0, ""]);
+    for (const [index, name] of WALLS.entries()) assertStringIncludes(text.stdout, `Wall ${index + 1}: ${name} `);
+    assertStringIncludes(text.stdout, "the variables LANG");
+    assert(/^ {2}sha256:[0-9a-f]{64}$/m.test(text.stdout));
+    assert(!text.stdout.includes("secret-value"));
+    const json = await boll("explain", `${folder}/capsules/guest`, "--json");
+    const explanation = JSON.parse(json.stdout);
+    assertEquals(explanation.walls.map(({ name }: { name: string }) => name), WALLS);
+    assertEquals([explanation.grants.env, explanation.grants.clocks], [["LANG"], false]);
+    assert(!json.stdout.includes("secret-value"));
+    assertEquals([...Deno.readDirSync(`${folder}/home/sessions`)], []);
+  }));
+
+Deno.test("boll explain: an import that is not granted is named with its line; a granted one is not", () =>
+  withCapsule(["wasi:clocks/wall-clock@0.2.0", "wasi:random/random@0.2.3"], async (folder, boll) => {
+    const json = JSON.parse((await boll("explain", `${folder}/capsules/guest`, "--json")).stdout);
+    assertEquals(json.missing.map(({ interface: name }: { interface: string }) => name), [
+      "wasi:clocks/wall-clock@0.2.0",
+    ]);
+    assertEquals(json.missing[0].manifestLine, 5);
+    const { stdout } = await boll("explain", `${folder}/capsules/guest`);
+    assertStringIncludes(stdout, "Imported and not granted: a run is refused\n  wasi:clocks/wall-clock@0.2.0: ");
+  }));
+
+Deno.test("boll explain: own after boll init, foreign before", () =>
+  withCapsule([], async (folder, boll) => {
+    const standing = async () => {
+      const { standing, consent } = JSON.parse((await boll("explain", `${folder}/capsules/guest`, "--json")).stdout);
+      return [standing, consent];
+    };
+    assertEquals(await standing(), ["foreign", "missing"]);
+    await boll("init", folder);
+    assertEquals(await standing(), ["own", "not_needed"]);
+  }));
+
+Deno.test("boll explain: run's flags count; a protected mount and a bad value are refused", () =>
+  withCapsule([], async (folder, boll) => {
+    const explain = (...flags: string[]) => boll("explain", `${folder}/capsules/guest`, "--json", ...flags);
+    const { grants } = JSON.parse(
+      (await explain("--mount", `${folder}/docs:/data`, "--memory", "64m", "--deadline=5s")).stdout,
+    );
+    assertEquals(grants.fs.mounts, [{ guest: "/data", mode: "ro", host: `${folder}/docs` }]);
+    assertEquals([grants.limits.memory_mb, grants.limits.deadline_ms], [64, 5000]);
+    const home = await explain("--mount", `${folder}/home:/data`);
+    assertEquals([home.exitCode, JSON.parse(home.stderr).status], [5, "refused"]);
+    assertEquals((await explain("--mount", "nowhere")).exitCode, 2);
+    assertEquals((await explain("--net", "https://example.com")).exitCode, 2);
+  }));
