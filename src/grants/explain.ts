@@ -1,8 +1,10 @@
 import type { Containment } from "../base/mod.ts";
 import type { Capsule } from "../manifest/mod.ts";
-import type { HullCapabilities } from "./containment.ts";
+import { achievedContainment, type HullCapabilities } from "./containment.ts";
+import { explainWalls, type WallExplanation } from "./explain_walls.ts";
 import type { Grants } from "./grants.ts";
-import type { MissingImport } from "./imports.ts";
+import { checkImports, type MissingImport } from "./imports.ts";
+import type { UnboundMount } from "./mounts.ts";
 import type { ResolvedGrants } from "./resolve.ts";
 
 /** What {@link explainGrants} needs; nothing is run or read. */
@@ -18,15 +20,6 @@ export interface ExplainGrantsInput {
   readonly accepted: boolean;
   /** The component's imports; absent when it was not described. */
   readonly imports?: readonly string[];
-}
-
-/** One wall: what it binds for this run and what it does not. */
-export interface WallExplanation {
-  readonly wall: 1 | 2 | 3 | 4;
-  readonly name: "imports" | "permissions" | "process" | "kernel";
-  readonly up: boolean;
-  readonly binds: readonly string[];
-  readonly does_not_bind: readonly string[];
 }
 
 /** JSON-safe: what `boll explain --json` prints and the trace records as effective grants. */
@@ -50,12 +43,65 @@ export interface Explanation {
   readonly walls: readonly WallExplanation[];
   /** Imported and not granted. */
   readonly missing: readonly MissingImport[];
+  /** Declared mounts that nothing binds: a run is refused until the flag is given. */
+  readonly unbound: readonly UnboundMount[];
   /** Granted and never imported; absent when the imports are not known. */
   readonly unused?: readonly string[];
   readonly secrets: Readonly<Record<string, readonly string[]>>;
   readonly warnings: readonly string[];
 }
-/** STUB */
+
+/** What a run would have and what binds it, as data. Pure. */
 export function explainGrants(input: ExplainGrantsInput): Explanation {
-  throw new Error(`${input}`);
+  const { capsule, resolved, imports } = input;
+  const { grants, unbound, warnings } = resolved;
+  const standing = capsule.kind === "bare" ? "bare" : input.own ? "own" : "foreign";
+  return {
+    capsule: {
+      name: capsule.name,
+      ...(capsule.version === undefined ? {} : { version: capsule.version }),
+      kind: capsule.kind,
+      path: capsule.manifestPath ?? capsule.componentPath,
+    },
+    digest: input.digest,
+    standing,
+    consent: standing !== "foreign" ? "not_needed" : input.accepted ? "stored" : "missing",
+    containment: explainContainment(grants, input),
+    grants,
+    walls: explainWalls(grants, {
+      compiled: input.compiled,
+      probe: input.probe,
+      work: resolved.work ?? "the session's work folder",
+    }),
+    missing: imports === undefined ? [] : checkImports(imports, grants, capsule.manifest),
+    unbound,
+    ...(imports === undefined ? {} : { unused: findUnused(grants, imports) }),
+    secrets: {},
+    warnings,
+  };
+}
+
+function explainContainment(grants: Grants, { probe, compiled }: ExplainGrantsInput): Explanation["containment"] {
+  const { achieved, reasons } = achievedContainment(probe, compiled);
+  const why = achieved === "scoped" ? [`Landlock ABI ${probe.landlockAbi} and seccomp, probed on this host`] : reasons;
+  return {
+    ...(grants.containment === undefined ? {} : { asked: grants.containment }),
+    achieved,
+    met: grants.containment !== "scoped" || achieved === "scoped",
+    reasons: why,
+  };
+}
+
+/** Grants that no import of the component could ever use. */
+function findUnused(grants: Grants, imports: readonly string[]): string[] {
+  const isImported = (interfaces: RegExp) => imports.some((name) => interfaces.test(name));
+  const files = isImported(/^wasi:filesystem\/preopens(@|$)/);
+  return [
+    ...(grants.stdio && !isImported(/^wasi:cli\/(stdin|stdout|stderr)(@|$)/) ? ["stdio"] : []),
+    ...(grants.clocks && !isImported(/^wasi:clocks\//) ? ["clocks"] : []),
+    ...(grants.random && !isImported(/^wasi:random\//) ? ["random"] : []),
+    ...(grants.env.length > 0 && !isImported(/^wasi:cli\/environment(@|$)/) ? ["env"] : []),
+    ...(grants.fs.work !== undefined && !files ? ["fs.work"] : []),
+    ...(files ? [] : grants.fs.mounts.map(({ guest }) => `fs.mounts ${guest}`)),
+  ];
 }

@@ -1,4 +1,5 @@
-import type { Containment } from "../base/mod.ts";
+import { CapsuleError, type Containment, printableLine } from "../base/mod.ts";
+import { isCredentialName, normalizeGuestPath } from "../manifest/mod.ts";
 import type { MountMode } from "./grants.ts";
 
 /** `--mount HOST:GUEST[:ro|rw]`; `mode` absent when not typed (the manifest's mode, else ro). */
@@ -24,11 +25,52 @@ export interface OperatorFlags {
   /** `--work DIR`: the folder that appears at `/workdir`. */
   readonly work?: string;
 }
-/** STUB */
+
+/**
+ * Reads the value of `--mount`. HOST may hold colons, GUEST may not; GUEST comes back normalised.
+ * @throws {CapsuleError} `usage.bad_value`
+ */
 export function parseMountFlag(text: string): MountFlag {
-  throw new Error(text);
+  const refuse = (why: string) =>
+    new CapsuleError(
+      "usage.bad_value",
+      `Read --mount ${
+        printableLine(JSON.stringify(text), 200)
+      }: ${why}; wanted HOST:GUEST[:ro|rw], as in ./docs:/data:ro`,
+    );
+  const mode = /:(ro|rw)$/.exec(text)?.[1];
+  const rest = mode === undefined ? text : text.slice(0, -3);
+  const split = rest.lastIndexOf(":/");
+  if (split === -1) throw refuse("found no absolute guest path");
+  const host = rest.slice(0, split);
+  if (host === "") throw refuse("found no host folder");
+  if (host.includes("\0")) throw refuse("found a NUL character");
+  let guest: string;
+  try {
+    guest = normalizeGuestPath(rest.slice(split + 1));
+  } catch (error) {
+    if (!(error instanceof CapsuleError)) throw error;
+    throw refuse(error.message);
+  }
+  return { host, guest, ...(mode === "ro" || mode === "rw" ? { mode } : {}) };
 }
-/** STUB */
+
+const MAX_VALUE_LENGTH = 128 * 1024;
+
+/**
+ * Reads the value of `--env`. The value is never in a message.
+ * @throws {CapsuleError} `usage.bad_value`, also for a name that usually holds a credential
+ */
 export function parseEnvFlag(text: string): EnvFlag {
-  throw new Error(text);
+  const equals = text.indexOf("=");
+  const name = equals === -1 ? text : text.slice(0, equals);
+  const refuse = (why: string) =>
+    new CapsuleError("usage.bad_value", `Read --env ${printableLine(JSON.stringify(name), 80)}: ${why}`);
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(name)) throw refuse("wanted NAME or NAME=VALUE");
+  if (isCredentialName(name)) throw refuse("a variable of this name holds a credential, and no guest may see one");
+  if (equals === -1) return { name };
+  const value = text.slice(equals + 1);
+  if (value.includes("\0")) throw refuse("the value holds a NUL character");
+  if (value.length > MAX_VALUE_LENGTH) throw refuse(`the value is longer than ${MAX_VALUE_LENGTH} characters`);
+  return { name, value };
 }

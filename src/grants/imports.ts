@@ -1,10 +1,10 @@
-import type { CapsuleError } from "../base/mod.ts";
+import { CapsuleError, printableLine } from "../base/mod.ts";
 import type { Manifest } from "../manifest/mod.ts";
 import type { Grants } from "./grants.ts";
 
 /** One import that is not linked. JSON-safe. */
 export interface MissingImport {
-  /** As the component names it. */
+  /** As the component names it; control characters replaced, cut at 200 characters. */
   readonly interface: string;
   /** The grant that would link it: `clocks`, `random`, `net`, `spawn`; absent when none would. */
   readonly grant?: string;
@@ -12,18 +12,88 @@ export interface MissingImport {
   readonly manifestLine?: number;
   /** The flag or manifest entry that would allow it. */
   readonly allow?: string;
-  /** Why, in one sentence. */
+  /** Why, in one sentence without its end. */
   readonly reason: string;
 }
-/** STUB: unversioned names */
+
+/** Linked whatever the grants: empty they carry no authority. */
+const ALWAYS: readonly string[] = [
+  ...["error", "poll", "streams"].map((name) => `wasi:io/${name}`),
+  ...["environment", "exit", "stdin", "stdout", "stderr"].map((name) => `wasi:cli/${name}`),
+  ...["input", "output", "stdin", "stdout", "stderr"].map((name) => `wasi:cli/terminal-${name}`),
+  ...["types", "preopens"].map((name) => `wasi:filesystem/${name}`),
+];
+
+const CLOCKS: readonly string[] = ["wasi:clocks/monotonic-clock", "wasi:clocks/wall-clock"];
+const RANDOM: readonly string[] = ["wasi:random/random", "wasi:random/insecure", "wasi:random/insecure-seed"];
+
+/** Wall 1: the interfaces that are linked, without versions: exactly these, so that an unknown one is not. */
 export function toImports(grants: Grants): readonly string[] {
-  throw new Error(`${grants}`);
+  return [...ALWAYS, ...(grants.clocks ? CLOCKS : []), ...(grants.random ? RANDOM : [])];
 }
-/** STUB */
+
+/**
+ * The imports of a component that its grants do not link; empty means it may run. Any 0.2.x version is served by one
+ * host; every other version, package or name is refused.
+ */
 export function checkImports(imports: readonly string[], grants: Grants, manifest?: Manifest): MissingImport[] {
-  throw new Error(`${imports}${grants}${manifest}`);
+  const linked = new Set(toImports(grants));
+  return imports.flatMap((name) => {
+    const [, unversioned, version] = /^([a-z][a-z0-9-]*:[a-z0-9-]+\/[a-z0-9-]+)(?:@(.{1,64}))?$/.exec(name) ?? [];
+    if (unversioned === undefined) return [describeMissing(name, "", manifest)];
+    const isServed = version === undefined || /^0\.2\.(0|[1-9]\d{0,3})$/.test(version);
+    if (isServed && linked.has(unversioned)) return [];
+    if (!isServed && unversioned.startsWith("wasi:")) {
+      return [{ interface: printableLine(name, 200), reason: "only WASI 0.2.x is provided" }];
+    }
+    return [describeMissing(name, unversioned, manifest)];
+  });
 }
-/** STUB: the `grant.import_not_granted` error for what {@link checkImports} found; `file` is the manifest's path. */
+
+function describeMissing(name: string, unversioned: string, manifest?: Manifest): MissingImport {
+  const shown = printableLine(name, 200);
+  for (const [grant, names] of [["clocks", CLOCKS], ["random", RANDOM]] as const) {
+    if (!names.includes(unversioned)) continue;
+    const isOff = manifest?.grants[grant] === false;
+    return {
+      interface: shown,
+      grant,
+      ...lineOf(manifest, grant),
+      reason: `it needs the grant ${grant}`,
+      allow: isOff ? `"${grant}": true in grants` : `"${grant}": true in the ceiling of boll.jsonc`,
+    };
+  }
+  if (/^wasi:(http|sockets)\//.test(unversioned)) {
+    return { interface: shown, grant: "net", ...lineOf(manifest, "net"), reason: "network is not supported yet" };
+  }
+  if (unversioned === "boll:capsule/host") {
+    return {
+      interface: shown,
+      grant: "spawn",
+      ...lineOf(manifest, "spawn"),
+      reason: "delegation is not supported yet",
+    };
+  }
+  return { interface: shown, reason: "boll does not provide it" };
+}
+
+function lineOf(manifest: Manifest | undefined, grant: string): { manifestLine?: number } {
+  return manifest === undefined ? {} : { manifestLine: manifest.positions.lineOf(`grants.${grant}`) };
+}
+
+const MAX_LISTED = 20;
+
+/** The refusal of what {@link checkImports} found, before any guest instruction ran; `file` is the manifest's path. */
 export function refuseImports(missing: readonly MissingImport[], file?: string): CapsuleError {
-  throw new Error(`${missing}${file}`);
+  const lines = missing.slice(0, MAX_LISTED).map((one) => {
+    const line = one.manifestLine === undefined || file === undefined
+      ? ""
+      : ` (${printableLine(file)}:${one.manifestLine})`;
+    return `${one.interface}: ${one.reason}${line}${one.allow === undefined ? "" : `; allow it with ${one.allow}`}`;
+  });
+  if (missing.length > MAX_LISTED) lines.push(`… and ${missing.length - MAX_LISTED} more`);
+  const message = lines.length === 1
+    ? `Link import ${lines[0]}`
+    : `Link imports: found ${missing.length} that are not granted`;
+  return new CapsuleError("grant.import_not_granted", message, { problems: lines });
 }

@@ -1,5 +1,5 @@
 import type { HullRules, PermissionLists, ProcessLimits } from "../base/mod.ts";
-import type { Grants } from "./grants.ts";
+import type { Grants, MountMode } from "./grants.ts";
 
 /** Where one cell works. Absolute real paths. */
 export interface CellPlaces {
@@ -28,19 +28,97 @@ export type ChildFlags =
     readonly sources: readonly string[];
     readonly env: readonly string[];
   };
-/** STUB */
-export function toPermissions(grants: Grants, places: CellPlaces): PermissionLists {
-  throw new Error(`${grants}${places}`);
+
+/** What V8 and the runtime take before a guest has a byte, bytes (measured about 560 MB of RLIMIT_DATA). */
+export const HULL_BASE_DATA_BYTES = 600_000_000;
+
+/** Descriptors of the runtime itself; with too few, a worker aborts. */
+const OPEN_FILES_HEADROOM = 128;
+
+/** CPU seconds that a process takes before and after its guest. */
+const CPU_SECONDS_HEADROOM = 1;
+
+/** The host folders a guest reaches with this mode. @throws {TypeError} for a mount or a work folder without its place. */
+function hostsOf(grants: Grants, work: string | undefined, mode: MountMode): string[] {
+  const hosts = grants.fs.mounts.filter((mount) => mount.mode === mode).map(({ host, guest }) => {
+    if (host === undefined) throw new TypeError(`The mount ${guest} is not bound`);
+    return host;
+  });
+  if (grants.fs.work === mode) {
+    if (work === undefined) throw new TypeError("The work folder is granted and has no place");
+    hosts.push(work);
+  }
+  return [...new Set(hosts)];
 }
-/** STUB */
+
+/** Wall 2: the guest worker's Deno permissions. Read: every mount; write: rw ones; nothing else, ever. */
+export function toPermissions(grants: Grants, places: Pick<CellPlaces, "work">): PermissionLists {
+  const write = hostsOf(grants, places.work, "rw");
+  const read = [...new Set([...hostsOf(grants, places.work, "ro"), ...write])];
+  return {
+    read: read.length > 0 && read,
+    write: write.length > 0 && write,
+    net: false,
+    env: false,
+    run: false,
+    ffi: false,
+    sys: false,
+    import: false,
+  };
+}
+
+/**
+ * Wall 2 of a `deno run` child's main thread, as flags. A cell with a writable place keeps read and write unscoped:
+ * making a link needs both (the host's own walk binds it).
+ */
 export function toFlags(child: ChildFlags): string[] {
-  throw new Error(`${child}`);
+  const env = listFlag("env", child.env);
+  if (child.kind === "build") {
+    return [
+      ...listFlag("read", [...child.sources, child.component, child.staging, child.tmp]),
+      ...listFlag("write", [child.staging, child.tmp]),
+      ...env,
+    ];
+  }
+  const { read, write } = toPermissions(child.grants, child.places);
+  if (write !== false) return ["--allow-read", "--allow-write", ...env];
+  const { cache, tmp } = child.places;
+  return [
+    ...listFlag("read", [...child.sources, cache, tmp, ...(read === false ? [] : read)]),
+    ...listFlag("write", [tmp]),
+    ...env,
+  ];
 }
-/** STUB */
+
+/** An empty list is no flag: the bare flag would allow everything. A comma in a path is doubled. */
+function listFlag(name: string, values: readonly string[]): string[] {
+  if (values.length === 0) return [];
+  return [`--allow-${name}=${values.map((value) => value.replaceAll(",", ",,")).join(",")}`];
+}
+
+/** Wall 3: kernel limits of the cell's process, each a barrier behind the host's own exact count. */
 export function toProcess(grants: Grants): ProcessLimits {
-  throw new Error(`${grants}`);
+  const { memory_mb, cpu_seconds, file_bytes, open_files } = grants.limits;
+  return {
+    dataBytes: HULL_BASE_DATA_BYTES + memory_mb * 1024 ** 2,
+    ...(cpu_seconds === undefined ? {} : { cpuSeconds: cpu_seconds + CPU_SECONDS_HEADROOM }),
+    fileBytes: file_bytes,
+    openFiles: open_files + OPEN_FILES_HEADROOM,
+  };
 }
-/** STUB */
-export function toHull(grants: Grants, places: CellPlaces): HullRules {
-  throw new Error(`${grants}${places}`);
+
+/** Wall 4: the cell's own hull. No exec, no network; `tty` is for the caller to set, who knows the descriptors. */
+export function toHull(grants: Grants, places: Pick<CellPlaces, "cache" | "work">): HullRules {
+  const write = hostsOf(grants, places.work, "rw");
+  return {
+    read: [places.cache, ...hostsOf(grants, places.work, "ro")],
+    write,
+    execute: [],
+    symlinks: write.length > 0,
+    unixSockets: false,
+    tty: false,
+    tcpConnect: [],
+    tcpBind: [],
+    seccomp: true,
+  };
 }
