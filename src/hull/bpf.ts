@@ -11,8 +11,11 @@ export const OPERATION = {
   return: 0x06,
 } as const;
 
-/** What a filter answers (linux/seccomp.h). Nothing is ever killed: a killed thread makes a worker vanish in silence. */
-export const ACTION = { allow: 0x7fff0000, eperm: 0x00050001, enosys: 0x00050026 } as const;
+/**
+ * What a filter answers (linux/seccomp.h): let it happen, the two errors, or do nothing and return 0. Nothing is ever
+ * killed: a killed thread makes a worker vanish in silence.
+ */
+export const ACTION = { allow: 0x7fff0000, eperm: 0x00050001, enosys: 0x00050026, zero: 0x00050000 } as const;
 
 /** Byte offsets in `struct seccomp_data`. */
 export const DATA = { number: 0, architecture: 4, argument: 16 } as const;

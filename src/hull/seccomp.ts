@@ -64,6 +64,14 @@ const PRCTL_ALLOWED = [
   0x53564d41, // SET_VMA
 ];
 
+// SOL_SOCKET and TCP. Left out on purpose: IP and IPv6 (as root their options rewrite the machine's packet filter), and
+// the options that attach programs, bind to devices, mark packets, repair connections or stack protocols.
+const SOCKET_LEVELS = [1, 6];
+const SOCKET_OPTIONS = [
+  ...[1, 4, 5, 6, 18], // TCP: NODELAY, KEEPIDLE, KEEPINTVL, KEEPCNT, USER_TIMEOUT
+  ...[2, 7, 8, 9, 13, 15, 20, 21], // REUSEADDR, SNDBUF, RCVBUF, KEEPALIVE, LINGER, REUSEPORT, RCVTIMEO, SNDTIMEO
+];
+
 /** The filter of a cell, as instructions; `assemble` makes the bytes. */
 export function buildFilter(options: FilterOptions): Instruction[] {
   const { architecture } = options;
@@ -77,6 +85,7 @@ export function buildFilter(options: FilterOptions): Instruction[] {
     [OPERATION.jumpIfGreater, 0, 1, LAST_JUDGED], // x32 numbers too
     answer(ACTION.enosys),
     ...onCall(numberOn(architecture, CALLS.clone3), [answer(ACTION.enosys)]), // its flags are in memory; libc falls back
+    ...onCall(numberOn(architecture, CALLS.umask), [answer(ACTION.zero)]), // it cannot fail: std would abort
     ...onAnyOf(refused, ACTION.eperm),
     ...byArguments(options).flatMap(([name, conditions]) => {
       const number = numberOn(architecture, CALLS[name]);
@@ -92,7 +101,7 @@ function byArguments(options: FilterOptions): Judgement[] {
   const ownProcess = [low(0, [options.pid])];
   return [
     ["clone", [low(0, [CLONE_THREAD], CLONE_THREAD | CLONE_NEW_ANY)]], // threads only: a cell has no children
-    ["prlimit64", isNull(2)], // reading limits only
+    ["prlimit64", [low(0, [0, options.pid]), ...isNull(2)]], // reading the own limits only
     ["utimensat", options.fileTimes ? isNull(1) : "never"], // futimens; a path would follow links
     ["kill", ownProcess],
     ["tgkill", ownProcess],
@@ -120,7 +129,7 @@ function forSockets({ tcpConnect, tcpBind, unixSockets }: FilterOptions): Judgem
     ["listen", listens ? always : "never"], // unbound, it would take a port that no rule names
     ["accept", listens ? always : "never"],
     ["accept4", listens ? always : "never"],
-    ["setsockopt", anySocket ? always : "never"],
+    ["setsockopt", anySocket ? [low(1, SOCKET_LEVELS), low(2, SOCKET_OPTIONS)] : "never"],
     // No address and no MSG_FASTOPEN: both reach a peer without connect, where Landlock does not look.
     ["sendto", [...isNull(4), low(3, [0], MSG_FASTOPEN)]],
   ];

@@ -81,7 +81,7 @@ function interpret(program: Uint8Array<ArrayBuffer>, data: DataView): number {
   throw new Error("The filter ends without an answer");
 }
 
-type Ask = (nr: number | readonly [number, number], ...args: (number | bigint)[]) => "allow" | "eperm" | "enosys";
+type Ask = (nr: number | readonly [number, number], ...args: (number | bigint)[]) => keyof typeof ACTION;
 
 function asker(options: FilterOptions, word = WORDS[options.architecture]): Ask {
   const program = assemble(buildFilter(options));
@@ -142,7 +142,7 @@ Deno.test("buildFilter: a foreign architecture is EPERM for everything, unknown 
   }
 });
 
-Deno.test("buildFilter: threads yes, processes and namespaces no; clone3 falls back", () => {
+Deno.test("buildFilter: threads yes, processes and namespaces no; clone3 falls back, umask changes nothing", () => {
   const thread = 0x3d0f00; // what pthread_create passes
   onBoth(NOTHING, (ask) => {
     assertEquals(ask(CALLS.clone, thread), "allow");
@@ -150,6 +150,7 @@ Deno.test("buildFilter: threads yes, processes and namespaces no; clone3 falls b
     assertEquals(ask(CALLS.clone, 0x4111), "eperm"); // vfork
     for (const bit of [17, 25, 26, 27, 28, 29, 30]) assertEquals(ask(CALLS.clone, thread | 1 << bit), "eperm");
     assertEquals(ask(CALLS.clone3), "enosys");
+    assertEquals(ask(CALLS.umask, 0), "zero");
   });
 });
 
@@ -166,6 +167,8 @@ Deno.test("buildFilter: limits may be read, not set; times only of an open file,
   const high = 1n << 40n; // a pointer whose low word is 0
   onBoth({ ...NOTHING, fileTimes: true }, (ask) => {
     assertEquals(ask(CALLS.prlimit64, 0, 7, 0, high), "allow");
+    assertEquals(ask(CALLS.prlimit64, PID, 7, 0, high), "allow");
+    assertEquals(ask(CALLS.prlimit64, 1, 7, 0, high), "eperm");
     for (const pointer of [1n, high]) assertEquals(ask(CALLS.prlimit64, 0, 7, pointer, 0), "eperm");
     assertEquals(ask(CALLS.utimensat, 5, 0, high), "allow");
     for (const path of [1n, high]) assertEquals(ask(CALLS.utimensat, -100, path, 0), "eperm");
@@ -216,6 +219,12 @@ Deno.test("buildFilter: tcpConnect gives TCP clients only", () => {
     for (const family of [1, 16, 17, 38, 40]) assertEquals(ask(CALLS.socket, family, SOCKET.stream, 0), "eperm");
     assertEquals(ask(CALLS.connect, 3), "allow");
     for (const call of [CALLS.bind, CALLS.listen, CALLS.accept4]) assertEquals(ask(call, 3), "eperm");
+    for (const [level, option] of [[6, 1], [1, 2], [1, 9]]) {
+      assertEquals(ask(CALLS.setsockopt, 3, level!, option!), "allow"); // NODELAY, REUSEADDR, KEEPALIVE
+    }
+    for (const [level, option] of [[0, 64], [41, 64], [1, 26], [1, 50], [6, 31], [6, 19], [1, 25]]) {
+      assertEquals(ask(CALLS.setsockopt, 3, level!, option!), "eperm"); // packet filters, BPF, ULP, repair, device
+    }
   });
 });
 

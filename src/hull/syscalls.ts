@@ -49,6 +49,7 @@ export const CALLS = {
   socket: [41, 198],
   socketpair: [53, 199],
   tgkill: [234, 131],
+  umask: [95, 166],
   uname: [63, 160],
   utimensat: [280, 88],
 } as const satisfies Record<string, SyscallNumbers>;
@@ -143,7 +144,6 @@ export const DENIED = {
   processState: {
     chdir: [80, 49],
     fchdir: [81, 50],
-    umask: [95, 166],
     setrlimit: [160, 164],
     setpgid: [109, 154],
     setsid: [112, 157],
