@@ -1,5 +1,10 @@
 import { ByteReader } from "./byte_reader.ts";
-import { MAX_CORE_NAME_BYTES, type NameCheck } from "./name_grammar.ts";
+import { MAX_CORE_NAME_BYTES } from "./name_grammar.ts";
+
+/** Looks at each name of a core module; throws to refuse it. */
+export interface CoreNameCheck {
+  core(name: string): string;
+}
 
 /** Declared limits of a memory (in pages of `pageBytes`) or a table (in entries, `pageBytes` 1). */
 export interface DeclaredLimits {
@@ -25,11 +30,11 @@ export interface CoreModule {
 const FUNCTION_TYPE = 0x60;
 
 /**
- * Reads the sections of a core module that matter here and checks its names. Does not validate: that is
+ * Reads the sections of a core module that matter here and lets `check` see its names. Does not validate: that is
  * `WebAssembly.validate`'s part. Garbage-collected types are refused, for no memory cap counts their objects.
  * @throws component.invalid | component.unsupported | component.too_large
  */
-export function readCoreModule(bytes: Uint8Array, base: number, check: NameCheck): CoreModule {
+export function readCoreModule(bytes: Uint8Array, base: number, check: CoreNameCheck): CoreModule {
   const module = {
     imports: [] as { module: string; name: string }[],
     exports: [] as string[],
@@ -66,7 +71,7 @@ function skipValueType(reader: ByteReader): void {
   else if (first < 0x40 || first > 0x7f) reader.unsupported(`value type 0x${first.toString(16)}`);
 }
 
-function readImport(reader: ByteReader, check: NameCheck): { module: string; name: string } {
+function readImport(reader: ByteReader, check: CoreNameCheck): { module: string; name: string } {
   const found = {
     module: check.core(reader.name(MAX_CORE_NAME_BYTES)),
     name: check.core(reader.name(MAX_CORE_NAME_BYTES)),
@@ -87,7 +92,7 @@ function readImport(reader: ByteReader, check: NameCheck): { module: string; nam
   return found;
 }
 
-function readExport(reader: ByteReader, check: NameCheck): string {
+function readExport(reader: ByteReader, check: CoreNameCheck): string {
   const name = check.core(reader.name(MAX_CORE_NAME_BYTES));
   reader.byte();
   reader.u32();

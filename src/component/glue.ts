@@ -3,10 +3,8 @@ import { CapsuleError } from "../base/mod.ts";
 /** Glue beyond this is refused, characters. */
 const MAX_GLUE_CHARACTERS = 64 * 1024 * 1024;
 
-/** Identifiers that the transpiler never writes; one outside a literal means that a name became code. */
-const FOREIGN = new Set(
-  ["import", "export", "eval", "Function", "Deno", "process", "require", "fetch", "Worker", "importScripts", "self"],
-);
+/** What the transpiler never calls; such a call outside a literal means that a name became code. */
+const FOREIGN_CALLS = new Set(["import", "eval", "Function"]);
 
 /** The glue as the body of a function that returns `instantiate`, and how often it instantiates each core module. */
 export interface FixedGlue {
@@ -25,13 +23,18 @@ export function fixGlue(text: string): FixedGlue {
   }
   let source = text;
   const once = (what: string, pattern: RegExp, to: string) => source = replaceOnce(source, what, pattern, to);
-  once(
-    "debug log",
+  const onceIfUsed = (what: string, pattern: RegExp, to: string) => source.includes(what) && once(what, pattern, to);
+  onceIfUsed(
+    "_debugLog",
     /const _debugLog = \(\.\.\.args\) => \{[^{}]*\{ return; \}[^{}]*\};/g,
     "const _debugLog = () => {};",
   );
-  once("default loader", /^if \(!getCoreModule\) getCoreModule = [^\n]*import\.meta\.url\)\);$/gm, "");
-  once("fetch", /^const fetchCompile = url => fetch\(url\)\.then\(WebAssembly\.compileStreaming\);$/gm, "");
+  onceIfUsed("import.meta", /^ *if \(!getCoreModule\) getCoreModule = [^\n]*import\.meta\.url\)\);$/gm, "");
+  onceIfUsed(
+    "fetchCompile",
+    /^ *const fetchCompile = url => fetch\(url\)\.then\(WebAssembly\.compileStreaming\);$/gm,
+    "",
+  );
   once("instantiate", /^export function instantiate\(/gm, "function instantiate(");
   once("_util", /^export const _util = \{\s*\}\s*$/gm, "");
   source = `"use strict";\n${source}\nreturn instantiate;`;
@@ -48,7 +51,7 @@ function replaceOnce(source: string, what: string, pattern: RegExp, to: string):
 /** Reads `const moduleN = getCoreModule('FILE')` and `instantiateCore(yield moduleN…`; anything else is refused. */
 function countInstances(source: string): Map<string, number> {
   const files = new Map<string, string>();
-  for (const [, id, file] of source.matchAll(/^const (module\d+) = getCoreModule\('([a-z0-9_.]+)'\);$/gm)) {
+  for (const [, id, file] of source.matchAll(/^ *const (module\d+) = getCoreModule\('([a-z0-9_.]+)'\);$/gm)) {
     files.set(id!, file!);
   }
   const counts = new Map([...files.values()].map((file) => [file, 0]));
@@ -67,8 +70,8 @@ function countInstances(source: string): Map<string, number> {
 
 /** Scans the code outside literals, then lets the engine parse it as one function body (parse only: nothing runs). */
 function checkCode(source: string): void {
-  for (const word of codeWords(source)) {
-    if (FOREIGN.has(word)) fail(`found "${word}" in its code`);
+  for (const call of codeCalls(source)) {
+    if (FOREIGN_CALLS.has(call)) fail(`found a call of "${call}" in its code`);
   }
   try {
     new Function(source);
@@ -77,54 +80,64 @@ function checkCode(source: string): void {
   }
 }
 
-const WORD = /[A-Za-z0-9_$#]+/y;
-const PLAIN_STRING = /'(?:[^'\\\n\r]|\\[^\n\r])*'|"(?:[^"\\\n\r]|\\[^\n\r])*"/y;
-const COMMENT = /\/\/[^\n]*|\/\*[^]*?\*\//y;
+/** One step over code: a word (group 1), a string or comment (group 2), or blanks and marks that open nothing. */
+const STEP = new RegExp(
+  [
+    "([A-Za-z0-9_$#]+)",
+    `('(?:[^'\\\\\n\r]|\\\\[^\n\r])*'|"(?:[^"\\\\\n\r]|\\\\[^\n\r])*"|//[^\n]*|/\\*[^]*?\\*/)`,
+    "[\\s(),;:.=<>!&|?+*%~^@[\\]-]+",
+  ].join("|"),
+  "y",
+);
 const REGEX = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y;
 const TEMPLATE_TEXT = /(?:[^`\\$]|\\[^]|\$(?!\{))*/y;
 
-/** The words of the code that stand outside strings, comments and regular expressions. @throws component.build_failed */
-function* codeWords(source: string): Generator<string> {
+/**
+ * What is called by a name of its own (not as a member) outside strings, comments and regular expressions. Everything
+ * in the glue is ASCII: names are, and a stray character is refused. @throws component.build_failed
+ */
+function* codeCalls(source: string): Generator<string> {
   const braces: ("block" | "template")[] = [];
   let at = 0;
-  let before = "";
-  const eat = (pattern: RegExp): string | undefined => {
+  let mark = "";
+  const eat = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
-    const found = pattern.exec(source)?.[0];
-    if (found !== undefined) at += found.length;
+    const found = pattern.exec(source);
+    if (found !== null) at = pattern.lastIndex;
     return found;
   };
   const eatTemplate = () => {
     eat(TEMPLATE_TEXT);
-    if (source[at] === "`") at++;
-    else if (source[at] === "$") {
-      at += 2;
-      braces.push("template");
-    } else fail("found a template without its end");
+    if (source[at] === "`") return void at++;
+    if (source[at] !== "$") fail("found a template without its end");
+    at += 2;
+    braces.push("template");
   };
   while (at < source.length) {
+    const step = eat(STEP);
+    if (step !== null) {
+      if (step[1] !== undefined && mark !== "." && opensCall(source, at)) yield step[1];
+      if (step[2]?.startsWith("/") !== true) mark = step[0].trimEnd().at(-1) ?? mark;
+      continue;
+    }
     const character = source[at]!;
-    if (character === "'" || character === '"') {
-      if (eat(PLAIN_STRING) === undefined) fail("found a string without its end");
-    } else if (character === "`") {
+    if (character === "/" && !/[(,=:[!&|?{};]/.test(mark)) at++;
+    else if (character === "/") eat(REGEX) ?? fail("found a regular expression without its end");
+    else if (character === "`" || (character === "}" && braces.pop() === "template")) {
       at++;
       eatTemplate();
-    } else if (character === "/" && eat(COMMENT) !== undefined) {
-      continue;
-    } else if (character === "/" && /[(,=:[!&|?{};]/.test(before)) {
-      if (eat(REGEX) === undefined) fail("found a regular expression without its end");
     } else if (character === "{" || character === "}") {
       at++;
       if (character === "{") braces.push("block");
-      else if (braces.pop() === "template") eatTemplate();
-    } else {
-      const word = eat(WORD);
-      if (word !== undefined) yield word;
-      else if (character === "\\" || character > "~") fail("found an escape or a character beyond ASCII in its code");
-      else at++;
-    }
-    if (character.trim() !== "") before = source[at - 1]!;
+    } else fail(`found ${JSON.stringify(character)} in its code`);
+    mark = character;
   }
+}
+
+/** Whether an argument list stands at `at`; a comment there counts as one, for what is behind it is not looked at. */
+function opensCall(source: string, at: number): boolean {
+  while (source[at] === " " || source[at] === "\n") at++;
+  return source[at] === "(" || source[at] === "/" || source[at] === "`" || source[at] === "?";
 }
 
 function fail(found: string): never {
