@@ -1,4 +1,5 @@
 import { getArguments } from "wasi:cli/environment@0.2.12";
+import { wasiError } from "../../wasi/errors.js";
 import { readChunks, walkFiles, writeText } from "../../wasi/files.js";
 import { printError, printLine } from "../../wasi/stdio.js";
 import { countBytes, emptyCount } from "./count.js";
@@ -26,8 +27,7 @@ function countFolder(folder) {
       rows.push({ path, ...count });
     }
   } catch (error) {
-    if (error instanceof Error) throw error;
-    fail(`cannot read ${folder}: ${error}`);
+    fail(`cannot read ${folder}: ${wasiError(error)}`);
   }
   return rows;
 }
@@ -36,8 +36,8 @@ function writeReport(text) {
   try {
     writeText(REPORT, text);
   } catch (error) {
-    if (error instanceof Error) throw error;
-    fail(`cannot write ${REPORT}: ${error.tag ?? error}`);
+    const code = wasiError(error);
+    fail(`cannot write ${REPORT}: ${code.tag ?? code}`);
   }
 }
 
