@@ -23,7 +23,7 @@ export const verb: Verb = {
     "component is read in a cell of its own to list its imports.",
   ],
   async run(args, context) {
-    const resolved = await resolveRun(args.operands[0]!, args, context);
+    const resolved = await resolveRun(args.operands[0]!, args, context, { unbound: "list" });
     const { capsule, own, trust, grants } = resolved;
     const digest = digestCapsule(capsule);
     const probe = probeHull();

@@ -76,6 +76,18 @@ Deno.test("boll explain: own after boll init, foreign before", () =>
     assertEquals(await standing(), ["own", "not_needed"]);
   }));
 
+Deno.test("boll explain: a mount that nothing binds is shown with its flag, and bound by it", () =>
+  withCapsule([], async (folder, boll) => {
+    const path = `${folder}/capsules/guest`;
+    const manifest = MANIFEST.replace('"work": "rw"', '"mounts": [{ "guest": "/data", "mode": "ro" }]');
+    Deno.writeTextFileSync(`${path}/capsule.jsonc`, manifest);
+    const { exitCode, stdout } = await boll("explain", path);
+    assertEquals(exitCode, 0);
+    assertStringIncludes(stdout, "Mounts without a folder: a run is refused\n  add --mount DIR:/data:ro\n");
+    const bound = JSON.parse((await boll("explain", path, "--json", "--mount", `${folder}/docs:/data`)).stdout);
+    assertEquals([bound.unbound ?? [], bound.grants.fs.mounts.length], [[], 1]);
+  }));
+
 Deno.test("boll explain: run's flags count; a protected mount and a bad value are refused", () =>
   withCapsule([], async (folder, boll) => {
     const explain = (...flags: string[]) => boll("explain", `${folder}/capsules/guest`, "--json", ...flags);

@@ -17,10 +17,11 @@ const CONSENT: Readonly<Record<Explanation["consent"], string>> = {
 
 /** `boll explain` for people: most important first, every foreign text made safe. */
 export function explanationText(explanation: Explanation, paint: Paint): string {
-  const { missing, unused = [], secrets, warnings } = explanation;
+  const { missing, unbound = [], unused = [], secrets, warnings } = explanation;
   return [
     ...identityLines(explanation, paint),
     ...section(paint.bad("Imported and not granted: a run is refused"), missing.map(missingLine)),
+    ...section(paint.bad("Mounts without a folder: a run is refused"), unbound.map(({ flag }) => `add ${flag}`)),
     ...section(paint.warn("Warnings"), warnings),
     ...section("Grants", grantLines(explanation)),
     ...section("Granted and never imported", unused),

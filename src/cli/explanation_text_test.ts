@@ -28,6 +28,7 @@ const EXPLANATION: Explanation = {
     allow: 'set "clocks": true',
     reason: "clocks are not granted",
   }],
+  unbound: [{ guest: "/more", mode: "ro", flag: "--mount DIR:/more:ro" }],
   unused: ["random"],
   secrets: {},
   warnings: ["mount /x dropped"],
@@ -46,6 +47,9 @@ Deno.test("explanationText: what is refused first, then grants, containment and 
 
 Imported and not granted: a run is refused
   wasi:clocks/wall-clock@0.2.0: clocks are not granted (line 7 of the manifest); set "clocks": true
+
+Mounts without a folder: a run is refused
+  add --mount DIR:/more:ro
 
 Warnings
   mount /x dropped
@@ -82,10 +86,13 @@ Deno.test("explanationText: what is empty is left out, foreign text is made safe
     consent: "not_needed",
     containment,
     missing: [],
+    unbound: [],
     unused: [],
     warnings: [],
   }, plain);
   assert(text.startsWith("a\\u{1b}[2J\\u{a}b\n  /c\\u{202e}\n"));
   assertStringIncludes(text, "no floor asked");
-  for (const absent of ["not granted", "Warnings", "never imported", "Secrets"]) assert(!text.includes(absent), absent);
+  for (const absent of ["not granted", "Mounts", "Warnings", "never imported", "Secrets"]) {
+    assert(!text.includes(absent), absent);
+  }
 });
