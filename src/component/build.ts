@@ -193,7 +193,7 @@ function readModules(
 }
 
 function writeFile(stagingDir: string, name: string, bytes: Uint8Array): CoreFile {
-  Deno.writeFileSync(`${stagingDir}/${name}`, bytes, { createNew: true, mode: 0o600 });
+  Deno.writeFileSync(`${stagingDir}/${name}`, bytes, { createNew: true });
   return { name, sha256: hashBytes(bytes), bytes: bytes.length };
 }
 
