@@ -36,7 +36,7 @@ export function supervisorRules(grants: Grants, places: SupervisorPlaces, tty: b
   return {
     read: [places.cache, ...hosts("ro"), ...(grants.fs.work === "ro" ? work : [])],
     write: [places.session, dirname(places.tmp), ...hosts("rw"), ...(grants.fs.work === "rw" ? work : [])],
-    execute: [Deno.execPath(), ...LIBRARY_PLACES.filter(exists)],
+    execute: [Deno.execPath(), ...realPlaces(LIBRARY_PLACES)],
     symlinks: true,
     unixSockets: true,
     tty,
@@ -46,11 +46,14 @@ export function supervisorRules(grants: Grants, places: SupervisorPlaces, tty: b
   };
 }
 
-function exists(path: string): boolean {
-  try {
-    Deno.statSync(path);
-    return true;
-  } catch {
-    return false;
-  }
+/** The real paths of those that are there: `/lib` is a link to `usr/lib` on many systems, and the wall follows none. */
+function realPlaces(paths: readonly string[]): string[] {
+  const real = paths.flatMap((path) => {
+    try {
+      return [Deno.realPathSync(path)];
+    } catch {
+      return [];
+    }
+  });
+  return [...new Set(real)];
 }
