@@ -57,7 +57,7 @@ function check({ argument, half, mask, values }: Condition): Instruction[] {
 
 /** Answers `action` to every number of `numbers`; other calls go on behind it. Neighbours share one test. */
 export function onAnyOf(numbers: readonly number[], action: number): Instruction[] {
-  const sorted = [...numbers].sort((a, b) => a - b);
+  const sorted = Uint32Array.from(numbers).sort();
   const program: Instruction[] = [];
   for (let i = 0; i < sorted.length; i++) {
     const first = sorted[i]!;

@@ -12,7 +12,16 @@ import {
   OPERATION,
 } from "./bpf.ts";
 import { errnoName, type Libc } from "./libc.ts";
-import { type Architecture, type CallName, CALLS, DENIED, LAST_JUDGED, NONE, numberOn } from "./syscalls.ts";
+import {
+  type Architecture,
+  type CallName,
+  CALLS,
+  DENIED,
+  LAST_JUDGED,
+  NONE,
+  numberOn,
+  type SyscallNumbers,
+} from "./syscalls.ts";
 
 /** What a filter depends on. */
 export interface FilterOptions {
@@ -75,8 +84,6 @@ const SOCKET_OPTIONS = [
 /** The filter of a cell, as instructions; `assemble` makes the bytes. */
 export function buildFilter(options: FilterOptions): Instruction[] {
   const { architecture } = options;
-  const refused = Object.values(DENIED).flatMap((group) => Object.values(group))
-    .map((numbers) => numberOn(architecture, numbers)).filter((number) => number !== NONE);
   return [
     [OPERATION.loadWord, 0, 0, DATA.architecture],
     [OPERATION.jumpIfEqual, 1, 0, AUDIT_ARCH[architecture]],
@@ -86,13 +93,24 @@ export function buildFilter(options: FilterOptions): Instruction[] {
     answer(ACTION.enosys),
     ...onCall(numberOn(architecture, CALLS.clone3), [answer(ACTION.enosys)]), // its flags are in memory; libc falls back
     ...onCall(numberOn(architecture, CALLS.umask), [answer(ACTION.zero)]), // it cannot fail: std would abort
-    ...onAnyOf(refused, ACTION.eperm),
+    ...onAnyOf(refusedOn(architecture), ACTION.eperm),
     ...byArguments(options).flatMap(([name, conditions]) => {
       const number = numberOn(architecture, CALLS[name]);
       return onCall(number, conditions === "never" ? [answer(ACTION.eperm)] : allowIf(conditions));
     }),
     answer(ACTION.allow),
   ];
+}
+
+function refusedOn(architecture: Architecture): number[] {
+  const refused: number[] = [];
+  for (const group of Object.values(DENIED)) {
+    for (const numbers of Object.values<SyscallNumbers>(group)) {
+      const number = numberOn(architecture, numbers);
+      if (number !== NONE) refused.push(number);
+    }
+  }
+  return refused;
 }
 
 type Judgement = readonly [name: CallName, conditions: readonly Condition[] | "never"];
