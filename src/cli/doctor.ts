@@ -4,13 +4,15 @@ import { type HullProbe, probeHull } from "../hull/mod.ts";
 import { homeRoot, openHome, runtimeFolder } from "../records/mod.ts";
 import { type Paint, paintFor } from "./paint.ts";
 import type { Context, Verb } from "./verb.ts";
+import { READING_WIDTH, wrapLine } from "./wrap.ts";
 import { type VersionReport, versionReport } from "./version.ts";
 
 /** One wall on this host. */
 export interface WallState {
   readonly wall: 1 | 2 | 3 | 4;
   readonly name: "imports" | "permissions" | "process" | "kernel";
-  readonly up: boolean;
+  /** `partly`: some of it needs another system or the compiled executable. */
+  readonly up: "yes" | "partly" | "no";
   /** What holds it, or why it is missing and how to get it. */
   readonly detail: readonly string[];
 }
@@ -64,14 +66,16 @@ export function doctorReport(
 ): DoctorReport {
   const { reasons: probed, ...host } = probe;
   const { achieved, reasons } = achievedContainment(probe, compiled);
+  // What is weak beside a class that is reached (an older Landlock) stands in the probe alone.
+  const containment = { strongest: achieved, reasons: [...new Set([...reasons, ...probed])] };
   const places = [
     inspectPlace("home", () => openHome(context.readVariable).root, () => homeRoot(context.readVariable)),
     inspectPlace("runtime", () => runtimeFolder(context.readVariable)),
   ];
   return {
     ok: places.every((place) => place.ok),
-    containment: { strongest: achieved, reasons },
-    walls: wallStates(host, achieved, [...new Set([...reasons, ...probed])]),
+    containment,
+    walls: wallStates(host, compiled, containment),
     places,
     host,
     versions,
@@ -83,22 +87,33 @@ export function doctorReport(
   };
 }
 
-function wallStates(host: DoctorReport["host"], achieved: Containment, reasons: readonly string[]): WallState[] {
-  const isLinux = host.os === "linux";
-  const kernel = `Landlock ABI ${host.landlockAbi} and seccomp on kernel ${host.kernel}`;
-  const isUp = achieved === "scoped";
+function wallStates(
+  host: DoctorReport["host"],
+  compiled: boolean,
+  { strongest, reasons }: DoctorReport["containment"],
+): WallState[] {
+  const hasProcess = compiled && host.os === "linux";
+  const isScoped = strongest === "scoped";
   return [
-    { wall: 1, name: "imports", up: true, detail: ["only granted interfaces are linked, every operation is checked"] },
-    { wall: 2, name: "permissions", up: true, detail: ["the guest's worker has exactly the granted lists"] },
+    { wall: 1, name: "imports", up: "yes", detail: ["Only granted interfaces are linked; the host checks every call"] },
+    { wall: 2, name: "permissions", up: "yes", detail: ["The guest's worker has exactly the granted lists"] },
     {
       wall: 3,
       name: "process",
-      up: isLinux,
-      detail: isLinux
-        ? ["a cell of its own: empty environment, limits, dies with its parent"]
-        : ["a cell of its own with an empty environment; its limits and its death with its parent need Linux"],
+      up: hasProcess ? "yes" : "partly",
+      detail: hasProcess
+        ? ["A cell of its own: empty environment, closed descriptors, limits, dies with its parent"]
+        : [
+          "A cell of its own with an empty environment",
+          "Limits, closed descriptors and death with its parent need the executable on Linux",
+        ],
     },
-    { wall: 4, name: "kernel", up: isUp, detail: isUp ? [kernel, ...reasons] : reasons },
+    {
+      wall: 4,
+      name: "kernel",
+      up: isScoped ? "yes" : "no",
+      detail: isScoped ? [`Landlock ABI ${host.landlockAbi} and seccomp`, ...reasons] : reasons,
+    },
   ];
 }
 
@@ -141,14 +156,17 @@ function doctorText(report: DoctorReport, paint: Paint): string {
 }
 
 function wallLines({ wall, name, up, detail }: WallState, paint: Paint): string[] {
-  const [first = "", ...more] = detail.map((line) => printableLine(line));
-  return [`  ${wall} ${name.padEnd(12)} ${mark(up, paint)} ${first}`, ...more.map((line) => " ".repeat(21) + line)];
+  const indent = " ".repeat(24);
+  const lines = detail.flatMap((text) => wrapLine(indent + printableLine(text), { width: READING_WIDTH, indent }));
+  const head = `  ${wall} ${name.padEnd(12)} ${mark(up, paint)} `;
+  return lines.map((line, i) => i === 0 ? head + line.slice(indent.length) : line);
 }
 
 function placeLine({ name, path, ok, detail }: PlaceState, paint: Paint): string {
-  return `  ${name.padEnd(14)} ${mark(ok, paint)} ${printableLine(detail ?? path ?? "")}`;
+  return `  ${name.padEnd(14)} ${mark(ok ? "yes" : "no", paint)} ${printableLine(detail ?? path ?? "")}`;
 }
 
-function mark(yes: boolean, paint: Paint): string {
-  return yes ? paint.good("yes") + " " : paint.bad("no") + "  ";
+function mark(up: WallState["up"], paint: Paint): string {
+  const word = up.padEnd("partly".length);
+  return up === "yes" ? paint.good(word) : up === "no" ? paint.bad(word) : paint.warn(word);
 }

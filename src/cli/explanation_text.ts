@@ -2,6 +2,10 @@ import { printableLine } from "../base/mod.ts";
 import type { Explanation, WallExplanation } from "../grants/mod.ts";
 import { describeGrants } from "./describe_grants.ts";
 import type { Paint } from "./paint.ts";
+import { READING_WIDTH, wrapLine } from "./wrap.ts";
+
+/** Longest entry that is shown, before it is wrapped. */
+const MAX_LINE_LENGTH = 4000;
 
 const STANDING: Readonly<Record<Explanation["standing"], string>> = {
   own: "your own: its manifest is your word",
@@ -63,18 +67,24 @@ function containmentLines({ containment }: Explanation, paint: Paint): string[] 
   return [
     "",
     `${paint.bold("Containment")} ${achieved} (${floor})`,
-    ...reasons.map((reason) => `  ${printableLine(reason)}`),
+    ...reasons.flatMap((reason) => safeLines(`  ${reason}`, "  ")),
   ];
 }
 
 function wallLines({ wall, name, up, binds, does_not_bind }: WallExplanation, paint: Paint): string[] {
+  const lines = (word: string, texts: readonly string[]) =>
+    texts.flatMap((text) => safeLines(`  ${word.padEnd(6)}  ${text}`, " ".repeat(10)));
   return [
     `${paint.bold(`Wall ${wall}: ${name}`)} ${up ? paint.good("up") : paint.bad("not up")}`,
-    ...binds.map((line) => `  holds   ${printableLine(line)}`),
-    ...does_not_bind.map((line) => paint.dim(`  cannot  ${printableLine(line)}`)),
+    ...lines("holds", binds),
+    ...lines("cannot", does_not_bind).map((line) => paint.dim(line)),
   ];
 }
 
 function section(title: string, lines: readonly string[]): string[] {
-  return lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${printableLine(line)}`)];
+  return lines.length === 0 ? [] : ["", title, ...lines.flatMap((line) => safeLines(`  ${line}`, "    "))];
+}
+
+function safeLines(line: string, indent: string): string[] {
+  return wrapLine(printableLine(line, MAX_LINE_LENGTH), { width: READING_WIDTH, indent });
 }
