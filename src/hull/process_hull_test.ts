@@ -194,6 +194,17 @@ Deno.test("confine: a child inherits it, on all its threads", without("Landlock"
   assertEquals(after.slice(0, 5), ["ok", "EACCES", "EACCES", "ok", "EACCES"]);
 });
 
+Deno.test("confine: stacks, and a second hull gives nothing back", without("Landlock"), async () => {
+  using places = makePlaces();
+  const { ro, rw, other } = places;
+  const attempts: Attempt[] = [["read", `${ro}/file`], ["read", `${other}/file`], ["read", `${rw}/file`]];
+  const rules = { ...NOTHING, read: [ro, rw] };
+  const narrower = { ...NOTHING, read: [ro, other], seccomp: probe.seccomp };
+  const { before, after } = await run({ rules, narrower, attempts });
+  assertEquals(before, ["ok", "ok", "ok"]);
+  assertEquals(after, ["ok", "EACCES", "EACCES"]);
+});
+
 Deno.test("confine: seccomp refuses what Landlock does not see, on every thread", without("seccomp"), async () => {
   using places = makePlaces();
   const { rw, other } = places;
