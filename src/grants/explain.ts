@@ -43,8 +43,8 @@ export interface Explanation {
   readonly walls: readonly WallExplanation[];
   /** Imported and not granted. */
   readonly missing: readonly MissingImport[];
-  /** Declared mounts that nothing binds: a run is refused until the flag is given. */
-  readonly unbound: readonly UnboundMount[];
+  /** Declared mounts that nothing binds: a run is refused until the flag is given. Absent when there are none. */
+  readonly unbound?: readonly UnboundMount[];
   /** Granted and never imported; absent when the imports are not known. */
   readonly unused?: readonly string[];
   readonly secrets: Readonly<Record<string, readonly string[]>>;
@@ -74,7 +74,7 @@ export function explainGrants(input: ExplainGrantsInput): Explanation {
       work: resolved.work ?? "the session's work folder",
     }),
     missing: imports === undefined ? [] : checkImports(imports, grants, capsule.manifest),
-    unbound,
+    ...(unbound.length === 0 ? {} : { unbound }),
     ...(imports === undefined ? {} : { unused: findUnused(grants, imports) }),
     secrets: {},
     warnings,

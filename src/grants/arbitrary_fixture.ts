@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { DEFAULT_LIMITS, type Grants, type Limits, type MountGrant } from "./grants.ts";
+
+/** Hosts that contain, equal, touch by prefix and miss one another. */
+const host = fc.constantFrom("/h", "/h/a", "/h/a/b", "/h/ab", "/h/c", "/i");
+const mode = fc.constantFrom("ro" as const, "rw" as const);
+const limit = fc.integer({ min: 1, max: 5 });
+
+const limits: fc.Arbitrary<Limits> = fc.record({
+  memory_mb: limit,
+  deadline_ms: limit,
+  cpu_seconds: limit,
+  output_bytes: limit,
+  open_files: limit,
+  file_bytes: limit,
+  work_bytes: limit,
+}, { requiredKeys: ["memory_mb", "deadline_ms", "open_files", "file_bytes", "work_bytes"] });
+
+function grants(mount: fc.Arbitrary<MountGrant>): fc.Arbitrary<Grants> {
+  return fc.record({
+    fs: fc.record({
+      work: mode,
+      mounts: fc.uniqueArray(mount, { selector: ({ guest }) => guest, maxLength: 4 }),
+    }, { requiredKeys: ["mounts"] }),
+    env: fc.uniqueArray(fc.constantFrom("LANG", "TZ", "A", "__proto__", "constructor"), { maxLength: 4 }),
+    stdio: fc.boolean(),
+    clocks: fc.boolean(),
+    random: fc.boolean(),
+    limits,
+    containment: fc.constantFrom("advisory" as const, "scoped" as const),
+  }, { requiredKeys: ["fs", "env", "stdio", "clocks", "random", "limits"] });
+}
+
+const guest = fc.constantFrom("/a", "/b", "/c", "/__proto__");
+
+/** Any grants; some mounts unbound. */
+export const anyGrants: fc.Arbitrary<Grants> = grants(
+  fc.record({ guest, mode, host }, { requiredKeys: ["guest", "mode"] }),
+);
+
+/** Grants as a run has them: every mount bound. */
+export const boundGrants: fc.Arbitrary<Grants> = grants(fc.record({ guest, mode, host }));
+
+/** The default grants with some fields replaced. */
+export function grantsWith(fields: Partial<Grants>): Grants {
+  return {
+    fs: { mounts: [] },
+    env: [],
+    stdio: true,
+    clocks: true,
+    random: true,
+    limits: DEFAULT_LIMITS,
+    ...fields,
+  };
+}

@@ -1,0 +1,74 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { parseManifest } from "../manifest/mod.ts";
+import { grantsWith } from "./arbitrary_fixture.ts";
+import { checkImports, refuseImports, toImports } from "./imports.ts";
+
+const ALL = grantsWith({});
+const NONE = grantsWith({ stdio: false, clocks: false, random: false });
+
+Deno.test("checkImports: io, cli and filesystem always link; clocks and random with their grant only", () => {
+  const always = ["wasi:io/streams@0.2.0", "wasi:cli/stdin@0.2.6", "wasi:filesystem/types@0.2.99", "wasi:cli/exit"];
+  assertEquals(checkImports(always, NONE), []);
+  const gated = ["wasi:clocks/wall-clock@0.2.0", "wasi:random/insecure-seed@0.2.3"];
+  assertEquals(checkImports(gated, ALL), []);
+  assertEquals(checkImports(gated, NONE).map(({ interface: name, grant }) => [name, grant]), [
+    [gated[0], "clocks"],
+    [gated[1], "random"],
+  ]);
+});
+
+Deno.test("checkImports: network, delegation, other versions and everything unknown are refused whatever the grants", () => {
+  const table: readonly (readonly [name: string, grant: string | undefined])[] = [
+    ["wasi:http/outgoing-handler@0.2.0", "net"],
+    ["wasi:sockets/tcp@0.2.0", "net"],
+    ["boll:capsule/host", "spawn"],
+    ["boll:capsule/host@0.1.0", "spawn"],
+    ["wasi:io/streams@0.3.0", undefined],
+    ["wasi:io/streams@0.2.0-rc.1", undefined],
+    ["wasi:io/streams@0.20", undefined],
+    ["wasi:io/unheard-of@0.2.0", undefined],
+    ["wasi:clocks/timezone@0.2.0", undefined],
+    ["wasi:cli/stdin@0.2.0\n", undefined],
+    ["WASI:io/streams", undefined],
+    ["__proto__", undefined],
+    ["constructor", undefined],
+    ["", undefined],
+    ["my:own/thing", undefined],
+  ];
+  for (const [name, grant] of table) {
+    const [missing, ...more] = checkImports([name], ALL);
+    assertEquals([missing?.grant, more.length], [grant, 0], name);
+    assert(missing!.reason.length > 0);
+  }
+});
+
+Deno.test("checkImports: links nothing that toImports does not name, for any text", () => {
+  const names = new Set(toImports(ALL));
+  const part = fc.constantFrom("wasi", ":", "io", "/", "streams", "cli", "run", "@0.2.0", "@", "x", " ");
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 6 }).map((parts) => parts.join("")), (name) => {
+      if (checkImports([name], ALL).length === 0) assert(names.has(name.replace(/@0\.2\.0$/, "")), name);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+Deno.test("refuseImports: names interface, missing grant and the manifest's line; hostile names are made safe", async () => {
+  const manifest = await parseManifest(
+    `{ "name": "a", "version": "1.0.0", "component": "a.wasm",\n  "grants": {\n    "clocks": false\n  } }`,
+    "capsule.jsonc",
+  );
+  const [missing] = checkImports(["wasi:clocks/wall-clock@0.2.0"], NONE, manifest);
+  const error = refuseImports([missing!], "/c/capsule.jsonc");
+  assertEquals([error.code, error.exitStatus], ["grant.import_not_granted", 5]);
+  assertEquals(
+    error.message,
+    `Link import wasi:clocks/wall-clock@0.2.0: it needs the grant clocks (/c/capsule.jsonc:3); allow it with "clocks": true in grants`,
+  );
+  const hostile = refuseImports(
+    checkImports(Array.from({ length: 1000 }, (_, i) => `\x1b[31m${"x".repeat(5000)}${i}`), ALL),
+  );
+  assert(!hostile.problems.join("").includes("\x1b") && hostile.problems.join("").length < 10_000);
+  assertEquals(hostile.problems.at(-1), "… and 980 more");
+});

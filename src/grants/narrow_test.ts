@@ -1,0 +1,84 @@
+import { assert, assertEquals } from "@std/assert";
+import fc from "fast-check";
+import { anyGrants, grantsWith } from "./arbitrary_fixture.ts";
+import type { Grants, Limits } from "./grants.ts";
+import { narrow } from "./narrow.ts";
+import { isInside } from "./paths.ts";
+
+const meet = (one: Grants, other: Grants) => narrow(one, other).grants;
+
+/** Written apart from narrow: whether each thing that `inner` allows is allowed by `outer` too. */
+function assertInside(inner: Grants, outer: Grants): void {
+  const writes = { undefined: 0, ro: 1, rw: 2 };
+  assert(writes[`${inner.fs.work}`] <= writes[`${outer.fs.work}`], "work");
+  for (const mount of inner.fs.mounts) {
+    const above = outer.fs.mounts.find(({ guest }) => guest === mount.guest);
+    assert(above !== undefined && writes[mount.mode] <= writes[above.mode], "mount");
+    if (above.host !== undefined) assert(mount.host !== undefined && isInside(mount.host, above.host), "host");
+  }
+  for (const name of inner.env) assert(outer.env.includes(name), "env");
+  for (const name of ["stdio", "clocks", "random"] as const) assert(!inner[name] || outer[name], name);
+  const names = ["memory_mb", "deadline_ms", "cpu_seconds", "output_bytes", "open_files", "file_bytes", "work_bytes"];
+  for (const name of names as (keyof Limits)[]) {
+    assert((inner.limits[name] ?? Infinity) <= (outer.limits[name] ?? Infinity), name);
+  }
+  const floors = { undefined: 0, advisory: 1, scoped: 2 };
+  assert(floors[`${inner.containment}`] >= floors[`${outer.containment}`], "containment");
+}
+
+Deno.test("narrow: the result is inside both", () => {
+  fc.assert(
+    fc.property(anyGrants, anyGrants, (one, other) => {
+      assertInside(meet(one, other), one);
+      assertInside(meet(one, other), other);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("narrow: idempotent, commutative, associative", () => {
+  fc.assert(
+    fc.property(anyGrants, anyGrants, anyGrants, (one, two, three) => {
+      const once = meet(one, one);
+      assertEquals(meet(once, once), once);
+      assertInside(one, once);
+      assertEquals(meet(one, two), meet(two, one));
+      assertEquals(meet(meet(one, two), two), meet(one, two));
+      assertEquals(meet(meet(one, two), three), meet(one, meet(two, three)));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("narrow: what is dropped is named exactly, and nothing is when all fits", () => {
+  fc.assert(fc.property(anyGrants, (grants) => {
+    assertEquals(narrow(grants, grants).dropped, []);
+  }));
+  const asked = grantsWith({
+    fs: { work: "rw", mounts: [{ guest: "/a", mode: "rw", host: "/h" }, { guest: "/b", mode: "ro", host: "/h" }] },
+    env: ["LANG", "TZ"],
+  });
+  const ceiling = grantsWith({
+    fs: { work: "ro", mounts: [{ guest: "/a", mode: "ro", host: "/h" }] },
+    env: ["TZ"],
+    random: false,
+    limits: { ...asked.limits, memory_mb: 64, cpu_seconds: 1 },
+  });
+  const { grants, dropped } = narrow(asked, ceiling);
+  assertEquals(dropped.map(({ grant }) => grant), [
+    "fs.work",
+    "fs.mounts:/a",
+    "fs.mounts:/b",
+    "env:LANG",
+    "random",
+    "limits.memory_mb",
+    "limits.cpu_seconds",
+  ]);
+  assertEquals([grants.fs, grants.env], [{ work: "ro", mounts: [{ guest: "/a", mode: "ro", host: "/h" }] }, ["TZ"]]);
+});
+
+Deno.test("narrow: a name like a prefix is no containment", () => {
+  const mount = (host: string) => grantsWith({ fs: { mounts: [{ guest: "/a", mode: "ro", host }] } });
+  assertEquals(meet(mount("/h/ab"), mount("/h/a")).fs.mounts, []);
+  assertEquals(meet(mount("/h/a/b"), mount("/h/a")).fs.mounts[0]?.host, "/h/a/b");
+});
