@@ -6,7 +6,7 @@ const MAX_NAMES = 1000;
 const MAX_WIT_CHARACTERS = 64 * 1024;
 /** No file of a build may be larger, bytes. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
-const FILE_NAME = /^[a-z0-9_][a-z0-9_.]{0,63}$/;
+const FILE_NAME = /^[a-z0-9][a-z0-9_.]{0,63}$/;
 const EXTERNAL_NAME = /^[A-Za-z0-9:/@.+[\]-]{1,256}$/;
 
 /**

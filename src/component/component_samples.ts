@@ -2,13 +2,16 @@
 import { buildComponent } from "./build.ts";
 import { adoptBuild, cacheKey, findCached } from "./cache.ts";
 import type { BuildResult, CachedComponent } from "./description.ts";
-import { openWasmTools } from "./vendor.ts";
+import { openWasmTools, type WasmTools } from "./vendor.ts";
 
 const encoder = new TextEncoder();
 
+let tools: Promise<WasmTools> | undefined;
+
 /** Component or module text to bytes; nothing is validated, so hostile names come through. */
 export async function encodeText(wat: string): Promise<Uint8Array> {
-  return (await openWasmTools()).parse(wat);
+  tools ??= openWasmTools();
+  return (await tools).parse(wat);
 }
 
 /** A command whose `run` is `body` (an i32: 0 is ok, 1 is err), with `before` in front of everything and `core` in its module. */

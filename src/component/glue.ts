@@ -6,6 +6,9 @@ const MAX_GLUE_CHARACTERS = 64 * 1024 * 1024;
 /** What the transpiler never calls; such a call outside a literal means that a name became code. */
 const FOREIGN_CALLS = new Set(["import", "eval", "Function"]);
 
+const DEBUG_LOG =
+  /const _debugLog = \(\.\.\.args\) => \{\s*if \(!globalThis\?\.process\?\.env\?\.JCO_DEBUG\) \{ return; \}\s*console\.debug\(\.\.\.args\);\s*\};/g;
+
 /** The glue as the body of a function that returns `instantiate`, and how often it instantiates each core module. */
 export interface FixedGlue {
   readonly source: string;
@@ -26,7 +29,7 @@ export function fixGlue(text: string): FixedGlue {
   const onceIfUsed = (what: string, pattern: RegExp, to: string) => source.includes(what) && once(what, pattern, to);
   onceIfUsed(
     "_debugLog",
-    /const _debugLog = \(\.\.\.args\) => \{[^{}]*\{ return; \}[^{}]*\};/g,
+    DEBUG_LOG,
     "const _debugLog = () => {};",
   );
   onceIfUsed("import.meta", /^ *if \(!getCoreModule\) getCoreModule = [^\n]*import\.meta\.url\)\);$/gm, "");
@@ -85,7 +88,7 @@ const STEP = new RegExp(
   [
     "([A-Za-z0-9_$#]+)",
     `('(?:[^'\\\\\n\r]|\\\\[^\n\r])*'|"(?:[^"\\\\\n\r]|\\\\[^\n\r])*"|//[^\n]*|/\\*[^]*?\\*/)`,
-    "[\\s(),;:.=<>!&|?+*%~^@[\\]-]+",
+    "[ \n\r\t(),;:.=<>!&|?+*%~^@[\\]-]+",
   ].join("|"),
   "y",
 );
@@ -100,6 +103,7 @@ function* codeCalls(source: string): Generator<string> {
   const braces: ("block" | "template")[] = [];
   let at = 0;
   let mark = "";
+  let bodies = 0;
   const eat = (pattern: RegExp): RegExpExecArray | null => {
     pattern.lastIndex = at;
     const found = pattern.exec(source);
@@ -129,9 +133,11 @@ function* codeCalls(source: string): Generator<string> {
     } else if (character === "{" || character === "}") {
       at++;
       if (character === "{") braces.push("block");
+      else if (braces.length === 0) bodies++;
     } else fail(`found ${JSON.stringify(character)} in its code`);
     mark = character;
   }
+  if (bodies !== 1) fail(`found ${bodies} blocks at its top, wanted the function alone`);
 }
 
 /** Whether an argument list stands at `at`; a comment there counts as one, for what is behind it is not looked at. */
