@@ -1,4 +1,4 @@
-import { dirname, join, relative } from "@std/path";
+import { basename, dirname, join, relative } from "@std/path";
 import { CapsuleError, printableLine } from "../base/mod.ts";
 import { type Capsule, globOverlaps, type TrustedWorkspace, type Workspace } from "../manifest/mod.ts";
 import type { MountMode } from "./grants.ts";
@@ -43,24 +43,27 @@ export function gatherProtection(input: {
 }): Protection {
   const { capsule, workspaces, trusted, places } = input;
   const files = new Set([...workspaces, ...trusted].map(({ path }) => path));
+  const guard = (path: string, label: string, against: Guarded["against"]) =>
+    namesOf(path).map((name): Guarded => ({ path: name, label, against }));
   return {
     guarded: [
-      { path: resolvePlace(places.home), label: "boll's home", against: "both" },
-      ...(places.runtime === undefined ? [] : [
-        { path: resolvePlace(places.runtime), label: "boll's runtime folder", against: "both" } as const,
-      ]),
-      { path: resolvePlace(places.executable), label: "boll's executable", against: "rw" },
-      ...(capsule.manifestPath === undefined ? [] : [
-        { path: resolvePlace(capsule.manifestPath), label: "the manifest", against: "rw" } as const,
-      ]),
+      ...guard(places.home, "boll's home", "both"),
+      ...(places.runtime === undefined ? [] : guard(places.runtime, "boll's runtime folder", "both")),
+      ...guard(places.executable, "boll's executable", "rw"),
+      ...(capsule.manifestPath === undefined ? [] : guard(capsule.manifestPath, "the manifest", "rw")),
       ...[...files].flatMap((file) =>
-        [file, join(dirname(file), "boll.lock"), join(dirname(file), ".boll")].map((path) => (
-          { path: resolvePlace(path), label: "a workspace's own file", against: "rw" } as const
-        ))
+        [file, join(dirname(file), "boll.lock"), join(dirname(file), ".boll")].flatMap((path) =>
+          guard(path, "a workspace's own file", "rw")
+        )
       ),
     ],
     globs: trusted.flatMap(({ path, capsules }) => capsules.map((glob) => ({ root: dirname(path), glob }))),
   };
+}
+
+/** Where a place is, and where its own name stands when that is a link: whoever may replace the link moves the place. */
+function namesOf(path: string): readonly string[] {
+  return [...new Set([resolvePlace(path), join(resolvePlace(dirname(path)), basename(path))])];
 }
 
 /**

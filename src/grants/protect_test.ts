@@ -95,3 +95,12 @@ Deno.test("checkReach: globs of a boll.jsonc that nobody trusts protect nothing,
   await project.resolve(bare, { mounts: mounts("project/src") }, { trusted: [] });
   await assertRejects(() => project.resolve(bare, { mounts: mounts("project") }, { trusted: [] }), CapsuleError);
 });
+
+Deno.test("checkReach: a home that is a link is guarded where it is and where its link stands", async () => {
+  using project = new Project();
+  Deno.mkdirSync(`${project.dir}/data/boll`, { recursive: true });
+  Deno.symlinkSync(`${project.dir}/data/boll`, project.home);
+  assertEquals(await mount(project, "data", "rw"), REFUSED);
+  assertEquals(await mount(project, "home", "rw"), REFUSED);
+  assertEquals(await mount(project, "out", "rw"), "ok");
+});

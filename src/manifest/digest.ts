@@ -26,6 +26,7 @@ export function digestFile(path: string): string {
 /**
  * The digest of a capsule's folder (README, "Words"): SHA-256 over the lines `path NUL hex-sha256 LF` of every regular
  * file, sorted by path bytes; `.git` and `.boll` are skipped at any depth. `root` must be a real path.
+ * A file whose name is not UTF-8 does not count: the runtime cannot name it, so neither can a manifest or a guest.
  * @throws {CapsuleError} `capsule.bad_file` for a link, a special file, an unreadable file or too many entries.
  */
 export function digestFolder(root: string): string {
