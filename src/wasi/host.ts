@@ -1,3 +1,10 @@
+import { cliImports, type Stdio } from "./cli.ts";
+import { clockImports } from "./clocks.ts";
+import { FileHost } from "./file_host.ts";
+import { filesystemImports } from "./filesystem.ts";
+import { ioImports, sourceReadiness } from "./io.ts";
+import { randomImports } from "./random.ts";
+import { countedSink, Usage } from "./usage.ts";
 import type { MountMode } from "../grants/mod.ts";
 import type { ByteSink, ByteSource } from "./ports.ts";
 
@@ -68,7 +75,46 @@ export interface WasiHost {
   close(): void;
 }
 
-/** Makes the WASI 0.2 host of one run: everything but network. */
-export function createWasi(_options: WasiOptions): WasiHost {
-  throw new Error("Not built yet");
+/**
+ * Makes the WASI 0.2 host of one run: everything but network. Interfaces that are not granted are absent. The objects
+ * have no prototype, so that no import name of a component finds anything but an interface.
+ */
+export function createWasi(options: WasiOptions): WasiHost {
+  const usage = new Usage(options.limits);
+  const host = new FileHost(options, usage);
+  const imports = {
+    ...cliImports(options, stdioOf(options, usage)),
+    ...ioImports(),
+    ...filesystemImports(host),
+    ...(options.interfaces.clocks ? clockImports() : {}),
+    ...(options.interfaces.random ? randomImports() : {}),
+  };
+  return {
+    imports: bare(Object.entries(imports).map(([name, functions]) => [name, bare(Object.entries(functions))])),
+    stdoutClosed: () => usage.stdoutClosed,
+    bytesWritten: () => usage.bytesWritten,
+    outputBytes: () => usage.outputBytes,
+    close: () => host.close(),
+  };
+}
+
+function stdioOf(options: WasiOptions, usage: Usage): Stdio {
+  const { stdin } = options;
+  return {
+    stdin: {
+      read: (maxBytes) => stdin.read(maxBytes),
+      blockingRead: (maxBytes) => stdin.blockingRead(maxBytes),
+      ready: () => stdin.ready(),
+      wait: () => stdin.wait(),
+      readiness: sourceReadiness(stdin),
+    },
+    stdout: countedSink(options.stdout, usage, true),
+    stderr: countedSink(options.stderr, usage, false),
+  };
+}
+
+function bare<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
+  const object: Record<string, T> = Object.create(null);
+  for (const [name, value] of entries) object[name] = value;
+  return Object.freeze(object);
 }

@@ -14,16 +14,16 @@ export interface ByteSource {
   ready(): boolean;
   /** Settles (never rejects) once {@link ready}. */
   wait(): Promise<void>;
+  /** Holds up the thread until {@link ready}; false when it cannot now, absent where a source never can. */
+  blockUntilReady?(): boolean;
 }
 
 /** Where a guest's stdout or stderr goes. */
 export interface ByteSink {
-  /** Bytes that {@link write} takes now; 0 is none yet. */
+  /** Bytes that {@link write} takes at once, always above 0. */
   budget(): number;
   /** Takes every byte, holding up the thread if it must. @throws SinkClosed when nobody reads any more. */
   write(bytes: Uint8Array): void;
-  /** Settles (never rejects) once {@link budget} is above 0. Absent: it always is. */
-  wait?(): Promise<void>;
 }
 
 /** Thrown by a {@link ByteSink} whose reader is gone (EPIPE). */

@@ -1,0 +1,112 @@
+import { type FileError, fileErrorOf } from "./file_error.ts";
+import type { FileHost } from "./file_host.ts";
+import { type Folder, requireWritable } from "./place.ts";
+import { type LastLink, type Place, staysInside, walk } from "./walk.ts";
+
+/** `create-directory-at`. @throws FileError */
+export function createDirectory(host: FileHost, folder: Folder, path: string): void {
+  requireWritable(folder.preopen);
+  const place = find(host, folder, path.replace(/(.)\/+$/, "$1"), "keep");
+  if (place.info !== undefined) throw "exist" satisfies FileError;
+  Deno.mkdirSync(place.host);
+}
+
+/** `remove-directory-at`: an empty folder only. @throws FileError */
+export function removeDirectory(host: FileHost, folder: Folder, path: string): void {
+  requireWritable(folder.preopen);
+  const place = find(host, folder, path, "refuse");
+  if (place.info === undefined) throw "no-entry" satisfies FileError;
+  if (!place.info.isDirectory) throw "not-directory" satisfies FileError;
+  if (place.lastName === "") throw "invalid" satisfies FileError;
+  if (place.lastName === "..") throw "not-empty" satisfies FileError;
+  if (/(^|\/)\.\/*$/.test(path)) throw "invalid" satisfies FileError;
+  Deno.removeSync(place.host);
+}
+
+/** `unlink-file-at`: anything but a folder. @throws FileError */
+export function unlinkFile(host: FileHost, folder: Folder, path: string): void {
+  requireWritable(folder.preopen);
+  const place = find(host, folder, path, "refuse");
+  if (place.info === undefined) throw "no-entry" satisfies FileError;
+  if (place.info.isDirectory) throw "is-directory" satisfies FileError;
+  Deno.removeSync(place.host);
+}
+
+/** `rename-at`, within and between granted places. Open folders below move along. @throws FileError */
+export function rename(host: FileHost, from: Folder, oldPath: string, to: Folder, newPath: string): void {
+  requireWritable(from.preopen);
+  requireWritable(to.preopen);
+  const source = find(host, from, oldPath, "refuse");
+  const target = find(host, to, newPath, "refuse");
+  if (source.info === undefined) throw "no-entry" satisfies FileError;
+  if (isDots(source) || isDots(target)) throw "busy" satisfies FileError;
+  if (target.saysFolder && !source.info.isDirectory) throw "not-directory" satisfies FileError;
+  if (source.info.isSymlink) requireInside(host, target, Deno.readLinkSync(source.host));
+  Deno.renameSync(source.host, target.host);
+  if (source.info.isDirectory) host.moveFolders({ index: from.index, parts: source.parts }, to, target.parts);
+}
+
+/** `link-at`: a further name for a file, both in places that may be written. @throws FileError */
+export function link(
+  host: FileHost,
+  source: { folder: Folder; path: string; follow: boolean },
+  to: Folder,
+  newPath: string,
+): void {
+  requireWritable(source.folder.preopen);
+  requireWritable(to.preopen);
+  const old = find(host, source.folder, source.path, source.follow ? "follow" : "keep");
+  const target = newName(host, to, newPath);
+  if (old.info === undefined) throw "no-entry" satisfies FileError;
+  if (!old.info.isFile && !old.info.isSymlink) throw "not-permitted" satisfies FileError;
+  if (old.info.isSymlink) requireInside(host, target, Deno.readLinkSync(old.host));
+  Deno.linkSync(old.host, target.host);
+}
+
+/** `symlink-at`: a link that stays inside its preopen; another thread makes it, and checks again. @throws FileError */
+export function symlink(host: FileHost, target: string, folder: Folder, newPath: string): void {
+  requireWritable(folder.preopen);
+  if (typeof target !== "string") throw new TypeError("Make a link: found another type than string");
+  if (target === "") throw "no-entry" satisfies FileError;
+  if (target.includes("\0")) throw "invalid" satisfies FileError;
+  const place = newName(host, folder, newPath);
+  requireInside(host, place, target);
+  try {
+    host.makeSymlink({ preopen: folder.index, path: place.parts.join("/"), target });
+  } catch (error) {
+    throw fileErrorOf(error);
+  }
+}
+
+/** `readlink-at`. @throws FileError `invalid` when it is no link, `not-permitted` when it says an absolute path. */
+export function readlink(host: FileHost, folder: Folder, path: string): string {
+  const place = find(host, folder, path, "keep");
+  if (place.info === undefined) throw "no-entry" satisfies FileError;
+  if (!place.info.isSymlink) throw "invalid" satisfies FileError;
+  const target = Deno.readLinkSync(place.host);
+  if (target.startsWith("/")) throw "not-permitted" satisfies FileError;
+  return target;
+}
+
+/** {@link walk}, with a way out reported. @throws FileError */
+export function find(host: FileHost, folder: Folder, path: string, last: LastLink): Place {
+  return walk(folder, path, last, (asked) => host.deny(folder.preopen, "open", asked));
+}
+
+/** The place of a name that must be free, for links. @throws FileError */
+function newName(host: FileHost, folder: Folder, path: string): Place {
+  const place = find(host, folder, path, "refuse");
+  if (place.info !== undefined) throw "exist" satisfies FileError;
+  if (place.saysFolder) throw "no-entry" satisfies FileError;
+  return place;
+}
+
+function requireInside(host: FileHost, place: Place, target: string): void {
+  if (staysInside(place.folder, place.parts, target)) return;
+  host.deny(place.folder.preopen, "open", target);
+  throw "not-permitted" satisfies FileError;
+}
+
+function isDots(place: Place): boolean {
+  return place.lastName === "" || place.lastName === "..";
+}

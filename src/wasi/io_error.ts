@@ -1,0 +1,37 @@
+import { HOSTED, requireHosted } from "./hosted.ts";
+import { type FileError, fileErrorOf } from "./file_error.ts";
+
+/** `wasi:io/error` `error`: says no more than a code or a sentence, and never a path of the host. */
+export class IoError {
+  readonly #text: string;
+  readonly #code: FileError | undefined;
+
+  constructor(key: typeof HOSTED, text: string, code?: FileError) {
+    requireHosted(key);
+    this.#text = text;
+    this.#code = code;
+  }
+
+  toDebugString(): string {
+    return this.#text;
+  }
+
+  /** The file error behind it, for `filesystem-error-code`. */
+  get fileCode(): FileError | undefined {
+    return this.#code;
+  }
+}
+
+/** `stream-error` of `wasi:io/streams`, thrown as a value. */
+export type StreamError = { readonly tag: "closed" } | { readonly tag: "last-operation-failed"; readonly val: IoError };
+
+/** The end of a stream, as a new value each time (the glue writes into what it is given). */
+export function closed(): StreamError {
+  return { tag: "closed" };
+}
+
+/** A failed operation: the code of a file error where there is one, else its kind. */
+export function failed(error: unknown): StreamError {
+  const code = fileErrorOf(error);
+  return { tag: "last-operation-failed", val: new IoError(HOSTED, code, code) };
+}

@@ -1,0 +1,63 @@
+import { LimitReached } from "./endings.ts";
+import type { FileError } from "./file_error.ts";
+import type { HostLimits } from "./host.ts";
+import { type ByteSink, SinkClosed } from "./ports.ts";
+
+/** What one run has used of its limits. */
+export class Usage {
+  readonly limits: HostLimits;
+  bytesWritten = 0;
+  outputBytes = 0;
+  stdoutClosed = false;
+  #opened = 0;
+
+  constructor(limits: HostLimits) {
+    this.limits = limits;
+  }
+
+  /** Counts one more open file or folder. @throws FileError `insufficient-memory` at the limit (WASI has no EMFILE). */
+  open(): void {
+    if (this.#opened >= this.limits.openFiles) throw "insufficient-memory" satisfies FileError;
+    this.#opened++;
+  }
+
+  /** Counts one less. */
+  closed(): void {
+    this.#opened--;
+  }
+
+  /**
+   * How many of `count` bytes may be written to a file at `offset`.
+   * @throws FileError `file-too-large` past the largest size of a file, `quota` past the bytes of the run.
+   */
+  room(offset: number, count: number): number {
+    const inFile = this.limits.fileBytes - offset;
+    if (inFile <= 0) throw "file-too-large" satisfies FileError;
+    const inRun = this.limits.workBytes - this.bytesWritten;
+    if (inRun <= 0) throw "quota" satisfies FileError;
+    return Math.min(count, inFile, inRun);
+  }
+}
+
+/** `sink`, counted against the output limit: what fits goes out, then the run ends. @throws LimitReached */
+export function countedSink(sink: ByteSink, usage: Usage, isStdout: boolean): ByteSink {
+  return {
+    budget: () => sink.budget(),
+    write(bytes) {
+      const left = (usage.limits.outputBytes ?? Infinity) - usage.outputBytes;
+      const fits = bytes.length <= left ? bytes : bytes.subarray(0, Math.max(left, 0));
+      try {
+        if (fits.length > 0) sink.write(fits);
+      } catch (error) {
+        if (isStdout && error instanceof SinkClosed) usage.stdoutClosed = true;
+        throw error;
+      }
+      usage.outputBytes += fits.length;
+      if (fits.length === bytes.length) return;
+      throw new LimitReached(
+        "output",
+        `Write output: the run may write ${usage.limits.outputBytes} bytes in all; raise grants.limits.output_bytes`,
+      );
+    },
+  };
+}

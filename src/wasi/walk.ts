@@ -1,0 +1,193 @@
+import type { FileError } from "./file_error.ts";
+import { type Folder, hostPath, isSameFile, joinHost } from "./place.ts";
+
+const MAX_LINKS = 40;
+const MAX_PATH_BYTES = 4095; // PATH_MAX without its NUL
+// Where paths have drives and a second separator, a name may hold neither.
+const FOREIGN_SEPARATORS = Deno.build.os === "windows" ? /[\\:]/ : undefined;
+const encoder = new TextEncoder();
+
+/**
+ * What the last name of a path may be when it is a link: `follow` it; `keep` it (a trailing slash follows it, as
+ * POSIX says); `refuse` the trailing slash (removing and renaming).
+ */
+export type LastLink = "follow" | "keep" | "refuse";
+
+/** Where a path leads: every name before the last is a real folder of the preopen. */
+export interface Place {
+  readonly folder: Folder;
+  /** Relative to the preopen. */
+  readonly parts: readonly string[];
+  readonly host: string;
+  /** What is there now (never followed); absent is nothing. */
+  readonly info: Deno.FileInfo | undefined;
+  /** The path says it is a folder: it ends with a slash or a dot. */
+  readonly saysFolder: boolean;
+  /** The path's own last name: empty for the folder itself. */
+  readonly lastName: string;
+}
+
+/** A path that would have left the folder; the thrown value is `not-permitted`. */
+export type OnEscape = (path: string) => void;
+
+/**
+ * Walks `path` from `folder`, name by name, with lstat: neither `..` nor a link leads out of the folder at any step.
+ * Only the last name may be missing.
+ * @throws FileError
+ */
+export function walk(folder: Folder, path: string, last: LastLink, onEscape?: OnEscape): Place {
+  checkPath(path, onEscape);
+  requireUnmoved(folder);
+  return new Walker(folder, path, last, onEscape).run();
+}
+
+/** The folder is still what it was when it was opened. @throws FileError `no-entry` when something else is there. */
+export function requireUnmoved(folder: Folder): Deno.FileInfo {
+  const info = Deno.lstatSync(hostPath(folder));
+  if (!isSameFile(info, folder.info)) throw "no-entry" satisfies FileError;
+  return info;
+}
+
+/** Names of a path, without empty ones and dots. */
+export function namesOf(path: string): string[] {
+  return path.split("/").filter((name) => name !== "" && name !== ".");
+}
+
+/** Does the path say that it is a folder? */
+export function saysFolder(path: string): boolean {
+  return /(^|\/)\.{0,2}$/.test(path);
+}
+
+function checkPath(path: string, onEscape: OnEscape | undefined): void {
+  if (typeof path !== "string") throw new TypeError("Take a path: found another type than string");
+  if (path === "") throw "no-entry" satisfies FileError;
+  if (path.includes("\0") || FOREIGN_SEPARATORS?.test(path)) throw "invalid" satisfies FileError;
+  if (path.length * 3 > MAX_PATH_BYTES && encoder.encode(path).length > MAX_PATH_BYTES) {
+    throw "name-too-long" satisfies FileError;
+  }
+  if (path.startsWith("/")) refuseEscape(path, onEscape);
+}
+
+function refuseEscape(path: string, onEscape: OnEscape | undefined): never {
+  onEscape?.(path);
+  throw "not-permitted" satisfies FileError;
+}
+
+class Walker {
+  readonly #folder: Folder;
+  readonly #path: string;
+  readonly #last: LastLink;
+  readonly #onEscape: OnEscape | undefined;
+  /** Names still to walk, the next one at the end. */
+  readonly #pending: string[];
+  /** Names walked below the folder, and the host path of each. */
+  readonly #parts: string[] = [];
+  readonly #hosts: string[];
+  readonly #prefix: string;
+  #saysFolder: boolean;
+  #links = 0;
+
+  constructor(folder: Folder, path: string, last: LastLink, onEscape: OnEscape | undefined) {
+    const root = hostPath(folder);
+    this.#folder = folder;
+    this.#path = path;
+    this.#last = last;
+    this.#onEscape = onEscape;
+    this.#pending = namesOf(path).reverse();
+    this.#hosts = [root];
+    this.#prefix = root === "/" ? "" : root;
+    this.#saysFolder = saysFolder(path);
+  }
+
+  run(): Place {
+    const lastName = this.#pending[0] ?? "";
+    let info: Deno.FileInfo | undefined = undefined;
+    for (let name = this.#pending.pop(); name !== undefined; name = this.#pending.pop()) {
+      info = name === ".." ? this.#leave() : this.#enter(name);
+    }
+    const host = this.#hosts.at(-1)!;
+    info ??= this.#parts.length === 0 || lastName === ".." || this.#links > 0 ? lstat(host) : undefined;
+    if (this.#saysFolder && info !== undefined && !info.isDirectory) throw "not-directory" satisfies FileError;
+    const parts = [...this.#folder.parts, ...this.#parts];
+    return { folder: this.#folder, parts, host, info, saysFolder: this.#saysFolder, lastName };
+  }
+
+  #leave(): undefined {
+    if (this.#parts.pop() === undefined) refuseEscape(this.#path, this.#onEscape);
+    this.#hosts.pop();
+  }
+
+  /** One name further: what is there, or nothing where the last name is missing or a link was replaced by its names. */
+  #enter(name: string): Deno.FileInfo | undefined {
+    const above = this.#parts.length === 0 ? this.#prefix : this.#hosts.at(-1)!;
+    const host = `${above}/${name}`;
+    const info = lstat(host);
+    const isLast = this.#pending.length === 0;
+    if (info?.isSymlink === true && this.#mustFollow(isLast)) return this.#follow(host);
+    if (!isLast && info === undefined) throw "no-entry" satisfies FileError;
+    if (!isLast && !info!.isDirectory) throw "not-directory" satisfies FileError;
+    this.#parts.push(name);
+    this.#hosts.push(host);
+    return info;
+  }
+
+  #mustFollow(isLast: boolean): boolean {
+    if (!isLast || this.#last === "follow") return true;
+    if (!this.#saysFolder) return false;
+    if (this.#last === "refuse") throw "not-directory" satisfies FileError;
+    return true;
+  }
+
+  #follow(host: string): undefined {
+    if (++this.#links > MAX_LINKS) throw "loop" satisfies FileError;
+    const target = Deno.readLinkSync(host);
+    if (target.startsWith("/") || FOREIGN_SEPARATORS?.test(target)) refuseEscape(this.#path, this.#onEscape);
+    if (this.#pending.length === 0 && saysFolder(target)) this.#saysFolder = true;
+    this.#pending.push(...namesOf(target).reverse());
+  }
+}
+
+/** What is at `host`, never followed; `undefined` when nothing is. @throws the error of Deno otherwise. */
+export function lstat(host: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.lstatSync(host);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Does a link at `parts` of the preopen that says `target` stay inside? What exists is walked, links and all; what
+ * does not exist yet is taken by its names.
+ */
+export function staysInside(root: Folder, parts: readonly string[], target: string): boolean {
+  if (target.startsWith("/") || FOREIGN_SEPARATORS?.test(target)) return false;
+  const at = parts.slice(0, -1);
+  let links = 0;
+  const pending = namesOf(target).reverse();
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (name === "..") {
+      if (at.pop() === undefined) return false;
+      continue;
+    }
+    at.push(name);
+    const host = joinHost(root.preopen.host, at);
+    if (lstatOrNothing(host)?.isSymlink !== true) continue;
+    const further = Deno.readLinkSync(host);
+    if (++links > MAX_LINKS || further.startsWith("/")) return false;
+    at.pop();
+    pending.push(...namesOf(further).reverse());
+  }
+  return true;
+}
+
+// A file where the target wants a folder leads nowhere, so it cannot lead out.
+function lstatOrNothing(host: string): Deno.FileInfo | undefined {
+  try {
+    return lstat(host);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotADirectory) return undefined;
+    throw error;
+  }
+}
