@@ -32,6 +32,9 @@ export type ChildFlags =
 /** What V8 and the runtime take before a guest has a byte, bytes (measured about 560 MB of RLIMIT_DATA). */
 export const HULL_BASE_DATA_BYTES = 600_000_000;
 
+/** What a worker's own V8 isolate adds to that, bytes (measured about 540 MB); with less, the cell aborts at once. */
+const WORKER_DATA_BYTES = 550_000_000;
+
 /** Descriptors of the runtime itself; with too few, a worker aborts. */
 const OPEN_FILES_HEADROOM = 128;
 
@@ -100,7 +103,7 @@ function listFlag(name: string, values: readonly string[]): string[] {
 export function toProcess(grants: Grants): ProcessLimits {
   const { memory_mb, cpu_seconds, file_bytes, open_files } = grants.limits;
   return {
-    dataBytes: HULL_BASE_DATA_BYTES + memory_mb * 1024 ** 2,
+    dataBytes: HULL_BASE_DATA_BYTES + WORKER_DATA_BYTES + memory_mb * 1024 ** 2,
     ...(cpu_seconds === undefined ? {} : { cpuSeconds: cpu_seconds + CPU_SECONDS_HEADROOM }),
     fileBytes: file_bytes,
     openFiles: open_files + OPEN_FILES_HEADROOM,
