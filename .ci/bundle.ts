@@ -48,6 +48,8 @@ function sharedOptions({ root, outputFolder, define }: BundleOptions): BuildOpti
     mainFields: ["module", "main"],
     target: "esnext",
     charset: "utf8",
+    // As Deno reads it: an import that is not said to be of a type alone is kept.
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
     legalComments: "none",
     logLevel: "silent",
     logOverride: { "unsupported-dynamic-import": "error", "unsupported-require-call": "error", "direct-eval": "error" },
