@@ -3,7 +3,7 @@ import { ASYNC_EXPORTS, ASYNC_IMPORTS } from "./async_list.ts";
 import { type OuterNames, readComponentNames } from "./component_names.ts";
 import { readCoreModule } from "./core_module.ts";
 import type { BuildOptions, BuildResult, CoreFile, MemoryPages } from "./description.ts";
-import { fixGlue } from "./glue.ts";
+import { fixGlue, MAX_GLUE_CHARACTERS } from "./glue.ts";
 import { hashBytes } from "./hash.ts";
 import { type CappedLimits, type CountedModule, shareMemory, shareTables, writeCaps } from "./memory_cap.ts";
 import { NameCheck } from "./name_grammar.ts";
@@ -13,6 +13,8 @@ import { openTranspiler, openWasmTools, readAdapter, type WasmTools } from "./ve
 export const MAX_COMPONENT_BYTES = 128 * 1024 * 1024;
 /** The most imports, and the most exports, of a component. */
 export const MAX_OUTER_NAMES = 1000;
+/** The most core modules of a component. */
+const MAX_CORE_MODULES = 500;
 /** The longest WIT text that is kept, characters. */
 const MAX_WIT_CHARACTERS = 64 * 1024;
 const PREVIEW1 = "wasi_snapshot_preview1";
@@ -169,6 +171,12 @@ function takeGlue(files: Map<string, Uint8Array>): string {
   if (glue === undefined) {
     throw new CapsuleError("component.build_failed", "Transpile component: found no glue, wanted c.js");
   }
+  if (glue.length > MAX_GLUE_CHARACTERS) {
+    throw new CapsuleError(
+      "component.too_large",
+      `Transpile component: found ${glue.length} bytes of glue, wanted at most ${MAX_GLUE_CHARACTERS}; simplify its types`,
+    );
+  }
   return new TextDecoder("utf-8", { fatal: true }).decode(glue);
 }
 
@@ -177,6 +185,12 @@ function readModules(
   files: Map<string, Uint8Array>,
   instances: ReadonlyMap<string, number>,
 ): [string, CountedModule][] {
+  if (instances.size > MAX_CORE_MODULES) {
+    throw new CapsuleError(
+      "component.too_large",
+      `Read component: found ${instances.size} core modules, wanted at most ${MAX_CORE_MODULES}`,
+    );
+  }
   return [...instances].map(([name, count]) => {
     const bytes = files.get(name);
     if (bytes === undefined || !/^[a-z0-9_.]+\.wasm$/.test(name)) {

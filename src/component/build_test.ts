@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
+import { componentize } from "componentize-qjs";
 import { CapsuleError, type ErrorCode } from "../base/mod.ts";
 import { buildComponent, MAX_COMPONENT_BYTES } from "./build.ts";
 import { buildSample, cacheSample, commandText, COMPONENT_HEAD, encodeText, inFolder } from "./component_samples.ts";
@@ -207,5 +208,28 @@ Deno.test("instantiate: a poll that is a promise suspends the guest", async () =
     await running;
     assertEquals(done, true);
     await timers.fired();
+  });
+});
+
+Deno.test("buildComponent: a JavaScript guest, made of several modules and memories, is described and capped", async () => {
+  const wit = `package a:b; world hello { export wasi:cli/run@0.2.3; }
+    package wasi:cli@0.2.3 { interface run { run: func() -> result; } }`;
+  await inFolder(async (folder) => {
+    Deno.writeTextFileSync(`${folder}/hello.wit`, wit);
+    const jsSource = "export const run = { run() {} };";
+    Deno.writeTextFileSync(`${folder}/hello.js`, jsSource);
+    const { component } = await componentize({
+      jsSource,
+      jsPath: `${folder}/hello.js`,
+      witPath: `${folder}/hello.wit`,
+      world: "hello",
+    });
+    const { description, modules } = await buildSample(new Uint8Array(component), 64);
+    assert(description.exports.includes("wasi:cli/run@0.2.3"), description.exports.join());
+    assert(modules.length > 1 && description.memories.length > 1);
+    const pages = description.memories.reduce((sum, { max_pages }) => sum + max_pages, 0);
+    assert(pages <= 64 * 16, `${pages}`);
+    const error = await assertRejects(() => buildSample(new Uint8Array(component), 1), CapsuleError);
+    assertEquals(error.code, "component.memory_exceeds_cap");
   });
 });

@@ -1,7 +1,7 @@
 import { CapsuleError } from "../base/mod.ts";
 
-/** Glue beyond this is refused, characters. */
-const MAX_GLUE_CHARACTERS = 64 * 1024 * 1024;
+/** Glue beyond this is refused, characters: a few types can be made to unfold into gigabytes of it. */
+export const MAX_GLUE_CHARACTERS = 16 * 1024 * 1024;
 
 /** What the transpiler never calls; such a call outside a literal means that a name became code. */
 const FOREIGN_CALLS = new Set(["import", "eval", "Function"]);
@@ -18,12 +18,9 @@ export interface FixedGlue {
 /**
  * Makes the transpiler's ES module a function body: no `export`, no `import.meta`, no debug log that reads the
  * environment at every call. Then checks the result without trusting the transpiler's escaping.
- * @throws component.build_failed | component.too_large
+ * @throws component.build_failed
  */
 export function fixGlue(text: string): FixedGlue {
-  if (text.length > MAX_GLUE_CHARACTERS) {
-    throw new CapsuleError("component.too_large", `Fix glue: found ${text.length} characters, wanted at most 64 Mi`);
-  }
   let source = text;
   const once = (what: string, pattern: RegExp, to: string) => source = replaceOnce(source, what, pattern, to);
   const onceIfUsed = (what: string, pattern: RegExp, to: string) => source.includes(what) && once(what, pattern, to);

@@ -256,3 +256,25 @@ Deno.test("readComponentNames: counts and lengths that lie are refused without b
   );
   assertThrows(() => readComponentNames(deep, new NameCheck()), CapsuleError, "nesting deeper");
 });
+
+Deno.test("buildComponent: types that unfold without end are refused, their small likes are not", async () => {
+  const unfold = (depth: number, functions: number) => {
+    const types = Array.from({ length: depth }, (_, n) => `(type $t${n + 1} (tuple $t${n} $t${n}))`).join(" ");
+    const each = (text: (n: number) => string) => Array.from({ length: functions }, (_, n) => text(n)).join(" ");
+    return `(component (type $t0 (tuple u8 u8)) ${types}
+      (core module $m (memory (export "m") 1)) (core instance $i (instantiate $m))
+      ${
+      each((n) =>
+        `(import "f${n}" (func $f${n} (param "x" $t${depth})))
+        (core func $g${n} (canon lower (func $f${n}) (memory (core memory $i "m"))))`
+      )
+    }
+      (core module $n ${each((n) => `(import "h" "g${n}" (func (param i32)))`)})
+      (core instance (instantiate $n (with "h" (instance ${each((n) => `(export "g${n}" (func $g${n}))`)})))))`;
+  };
+  const wide = await assertRejects(() => buildSample(unfold(15, 2)), CapsuleError);
+  assertEquals(wide.code, "component.too_large");
+  const deep = await assertRejects(() => buildSample(unfold(24, 1)), CapsuleError);
+  assertEquals(deep.code, "component.invalid");
+  assertEquals((await buildSample(unfold(4, 2))).description.imports, ["f0", "f1"]);
+});

@@ -65,7 +65,7 @@ function share(demands: readonly Demand[], budget: number, refuse: (minimum: num
   if (minimum > budget) refuse(minimum);
   let rest = budget - minimum;
   const caps = new Map<DeclaredLimits, number>();
-  const slack = (limit: DeclaredLimits) => ((limit.max ?? Number.MAX_SAFE_INTEGER) - limit.min) * limit.pageBytes;
+  const slack = (limit: DeclaredLimits) => (highest(limit) - limit.min) * limit.pageBytes;
   // Lowest appetite first, so that what it leaves is shared by those after it.
   for (const { limit, instances } of all.sort((a, b) => slack(a.limit) - slack(b.limit))) {
     const part = heads === 0 ? 0 : Math.min(slack(limit), Math.floor(rest / heads));
@@ -75,6 +75,11 @@ function share(demands: readonly Demand[], budget: number, refuse: (minimum: num
     heads -= instances;
   }
   return demands.map(({ limits }) => limits.map((limit) => ({ ...limit, cap: caps.get(limit)! })));
+}
+
+/** The declared maximum, at most what the engine takes: 4 GiB with 32-bit indices, 16 GiB with 64-bit ones. */
+function highest({ max = Number.MAX_SAFE_INTEGER, flags, pageBytes }: DeclaredLimits): number {
+  return Math.min(max, (flags & 4 ? 2 ** 34 : 2 ** 32) / pageBytes);
 }
 
 /**

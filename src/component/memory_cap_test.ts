@@ -44,9 +44,21 @@ Deno.test("writeCaps: every kind of memory and table gets its maximum; what is i
     ["(module (table 1 2 externref) (table 3 funcref))", [], [[1, 2], [3, MAX_TABLE_ENTRIES - 2]]],
   ];
   for (const [wat, memories, tables] of cases) {
-    const [capped] = capAll([await readText(wat)], 1);
+    const module = await readText(wat);
+    const [capped] = capAll([module], 1);
     assertEquals(capped!.memories.map(limits), memories, wat);
     assertEquals(capped!.tables.map(limits), tables, wat);
+  }
+});
+
+Deno.test("writeCaps: a cap beyond 4 GiB leaves every memory valid", async () => {
+  for (const wat of ["(module (memory 1))", "(module (memory 1) (table 1 funcref))", "(module (memory i64 1))"]) {
+    const module = await readText(wat);
+    const [memories] = shareMemory([module], 65536);
+    const [tables] = shareTables([module]);
+    const bytes = writeCaps(module, { memories: memories!, tables: tables! });
+    assert(WebAssembly.validate(bytes as BufferSource), wat);
+    assertEquals(readCoreModule(bytes, 0, UNCHECKED).memories[0]!.max, wat.includes("i64") ? 1 << 18 : 65536);
   }
 });
 

@@ -1,5 +1,10 @@
 import { gunzipSync } from "node:zlib";
 import { CapsuleError } from "../base/mod.ts";
+import { readCoreModule } from "./core_module.ts";
+import { shareMemory, shareTables, writeCaps } from "./memory_cap.ts";
+
+/** What a tool may use for one component, MiB: beyond it the tool traps, which is an error and not a dead process. */
+const TOOL_MEMORY_MB = 512;
 
 /**
  * Where the gzipped tools lie: beside the bundles of the executable, or in `.build/` of a checkout
@@ -74,9 +79,14 @@ async function openTool(name: string): Promise<unknown> {
 }
 
 function compileAsset(name: string): WebAssembly.Module {
-  const module = compiled.get(name) ?? new WebAssembly.Module(readAsset(`${name}.bin.gz`) as BufferSource);
+  const module = compiled.get(name) ?? new WebAssembly.Module(capTool(readAsset(`${name}.bin.gz`)) as BufferSource);
   compiled.set(name, module);
   return module;
+}
+
+function capTool(bytes: Uint8Array): Uint8Array {
+  const tool = { bytes, module: readCoreModule(bytes, 0, { core: (name) => name }), instances: 1 };
+  return writeCaps(tool, { memories: shareMemory([tool], TOOL_MEMORY_MB)[0]!, tables: shareTables([tool])[0]! });
 }
 
 function readAsset(name: string): Uint8Array {
