@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { componentize } from "componentize-qjs";
 import { CapsuleError, type ErrorCode } from "../base/mod.ts";
 import { buildComponent, MAX_COMPONENT_BYTES } from "./build.ts";
-import { buildSample, cacheSample, commandText, COMPONENT_HEAD, encodeText, inFolder } from "./component_samples.ts";
+import { buildSample, cacheSample, commandText, COMPONENT_HEAD, encodeText, inFolder } from "./component_fixture.ts";
 import { findRun, findRunName, instantiate, loadCached, MemoryWatch } from "./mod.ts";
 
 async function assertRefused(sample: string | Uint8Array, code: ErrorCode, words: string): Promise<void> {
@@ -91,7 +91,7 @@ Deno.test("buildComponent: a preview1 command is adapted, runs and prints", asyn
     assertEquals(cached.description.kind, "adapted");
     const said: string[] = [];
     const watch = new MemoryWatch(cached.description.memories);
-    await findRun(await instantiate(loadCached(cached), printerHost(said), watch))!();
+    await findRun(await instantiate(loadCached(cached), printerHost(said), (...told) => watch.observe(...told)))!();
     assertEquals(said.join(""), "hi\n");
     assert(watch.fullness() > 0 && watch.fullness() < 0.1, `${watch.fullness()}`);
   });

@@ -2,7 +2,7 @@ import { assertEquals, assertNotEquals, assertStringIncludes, assertThrows } fro
 import fc from "fast-check";
 import { CapsuleError } from "../base/mod.ts";
 import { adoptBuild, cacheKey, dropCached, findCached } from "./cache.ts";
-import { cacheSample, commandText, inFolder, SAMPLE_DIGEST } from "./component_samples.ts";
+import { cacheSample, commandText, inFolder, SAMPLE_DIGEST } from "./component_fixture.ts";
 import type { BuildResult } from "./description.ts";
 import { hashBytes } from "./hash.ts";
 import { loadCached } from "./load.ts";

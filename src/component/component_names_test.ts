@@ -2,7 +2,7 @@ import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { CapsuleError } from "../base/mod.ts";
 import { readComponentNames } from "./component_names.ts";
-import { buildSample, commandText, encodeText } from "./component_samples.ts";
+import { buildSample, commandText, encodeText } from "./component_fixture.ts";
 import { NameCheck } from "./name_grammar.ts";
 
 /** A component with every form of type, instance and alias that the walk knows. */

@@ -1,10 +1,8 @@
 import { CapsuleError } from "../base/mod.ts";
+import { checkCode } from "./glue_check.ts";
 
 /** Glue beyond this is refused, characters: a few types can be made to unfold into gigabytes of it. */
 export const MAX_GLUE_CHARACTERS = 16 * 1024 * 1024;
-
-/** What the transpiler never calls; such a call outside a literal means that a name became code. */
-const FOREIGN_CALLS = new Set(["import", "eval", "Function"]);
 
 const DEBUG_LOG =
   /const _debugLog = \(\.\.\.args\) => \{\s*if \(!globalThis\?\.process\?\.env\?\.JCO_DEBUG\) \{ return; \}\s*console\.debug\(\.\.\.args\);\s*\};/g;
@@ -66,81 +64,6 @@ function countInstances(source: string): Map<string, number> {
   const loads = source.match(/\bgetCoreModule\(/g)?.length ?? 0;
   if (mentions !== calls || loads !== files.size) fail("found core modules loaded or linked in an unknown way");
   return counts;
-}
-
-/** Scans the code outside literals, then lets the engine parse it as one function body (parse only: nothing runs). */
-function checkCode(source: string): void {
-  for (const call of codeCalls(source)) {
-    if (FOREIGN_CALLS.has(call)) fail(`found a call of "${call}" in its code`);
-  }
-  try {
-    new Function(source);
-  } catch (error) {
-    throw new CapsuleError("component.build_failed", "Check glue: it does not parse", { cause: error });
-  }
-}
-
-/** One step over code: a word (group 1), a string or comment (group 2), or blanks and marks that open nothing. */
-const STEP = new RegExp(
-  [
-    "([A-Za-z0-9_$#]+)",
-    `('(?:[^'\\\\\n\r]|\\\\[^\n\r])*'|"(?:[^"\\\\\n\r]|\\\\[^\n\r])*"|//[^\n]*|/\\*[^]*?\\*/)`,
-    "[ \n\r\t(),;:.=<>!&|?+*%~^@[\\]-]+",
-  ].join("|"),
-  "y",
-);
-const REGEX = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/y;
-const TEMPLATE_TEXT = /(?:[^`\\$]|\\[^]|\$(?!\{))*/y;
-
-/**
- * What is called by a name of its own (not as a member) outside strings, comments and regular expressions. Everything
- * in the glue is ASCII: names are, and a stray character is refused. @throws component.build_failed
- */
-function* codeCalls(source: string): Generator<string> {
-  const braces: ("block" | "template")[] = [];
-  let at = 0;
-  let mark = "";
-  let bodies = 0;
-  const eat = (pattern: RegExp): RegExpExecArray | null => {
-    pattern.lastIndex = at;
-    const found = pattern.exec(source);
-    if (found !== null) at = pattern.lastIndex;
-    return found;
-  };
-  const eatTemplate = () => {
-    eat(TEMPLATE_TEXT);
-    if (source[at] === "`") return void at++;
-    if (source[at] !== "$") fail("found a template without its end");
-    at += 2;
-    braces.push("template");
-  };
-  while (at < source.length) {
-    const step = eat(STEP);
-    if (step !== null) {
-      if (step[1] !== undefined && mark !== "." && opensCall(source, at)) yield step[1];
-      if (step[2]?.startsWith("/") !== true) mark = step[0].trimEnd().at(-1) ?? mark;
-      continue;
-    }
-    const character = source[at]!;
-    if (character === "/" && !/[(,=:[!&|?{};]/.test(mark)) at++;
-    else if (character === "/") eat(REGEX) ?? fail("found a regular expression without its end");
-    else if (character === "`" || (character === "}" && braces.pop() === "template")) {
-      at++;
-      eatTemplate();
-    } else if (character === "{" || character === "}") {
-      at++;
-      if (character === "{") braces.push("block");
-      else if (braces.length === 0) bodies++;
-    } else fail(`found ${JSON.stringify(character)} in its code`);
-    mark = character;
-  }
-  if (bodies !== 1) fail(`found ${bodies} blocks at its top, wanted the function alone`);
-}
-
-/** Whether an argument list stands at `at`; a comment there counts as one, for what is behind it is not looked at. */
-function opensCall(source: string, at: number): boolean {
-  while (source[at] === " " || source[at] === "\n") at++;
-  return source[at] === "(" || source[at] === "/" || source[at] === "`" || source[at] === "?";
 }
 
 function fail(found: string): never {

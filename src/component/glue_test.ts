@@ -69,7 +69,15 @@ Deno.test("fixGlue: code where a name should be is refused, the same inside a li
     ]
   ) {
     for (
-      const place of ["CODE;", "`${CODE}`;", "`${`${CODE}`}`;", "x = {y: CODE};", "/[/]/.test(CODE);", "a / CODE / b;"]
+      const place of [
+        "CODE;",
+        "`${CODE}`;",
+        "`${`${CODE}`}`;",
+        "x = {y: CODE};",
+        "f(...CODE);",
+        "/[/]/.test(CODE);",
+        "a / CODE / b;",
+      ]
     ) {
       const text = glueText(place.replace("CODE", () => call));
       assertThrows(() => fixGlue(text), CapsuleError, "found a call of");

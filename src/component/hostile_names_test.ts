@@ -13,7 +13,7 @@ import {
   nameBytes,
   quote,
   section,
-} from "./component_samples.ts";
+} from "./component_fixture.ts";
 import { readComponentNames } from "./component_names.ts";
 import { findRun, instantiate, loadCached } from "./mod.ts";
 import { MAX_NAMES, NameCheck } from "./name_grammar.ts";
@@ -184,7 +184,8 @@ Deno.test("instantiate: methods that a host class only inherits from Object or F
     const core = `(import "h" "make" (func $make (result i32))) (import "h" "call" ${type})`;
     const args = '(with "h" (instance (export "make" (func $make)) (export "call" (func $call))))';
     const body = `call $make ${self === "" ? "drop " : ""}call $call drop i32.const 0`;
-    class R {}
+    class Base {}
+    class R extends Base {}
     await inFolder(async (folder) => {
       const loaded = loadCached(await cacheSample(folder, commandText({ before, core, args, body })));
       const run = async () => await findRun(await instantiate(loaded, { "a:b/c": { R, make: () => new R() } }))!();

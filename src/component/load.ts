@@ -1,7 +1,6 @@
 import { CapsuleError } from "../base/mod.ts";
 import type { CachedComponent, CoreFile, LoadedComponent } from "./description.ts";
 import { hashBytes } from "./hash.ts";
-import type { MemoryWatch } from "./memory_watch.ts";
 
 /** Host functions and classes per interface, keyed without version: one object serves every 0.2.x. */
 export type HostImports = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
@@ -56,12 +55,13 @@ function readChecked(dir: string, file: CoreFile): Uint8Array<ArrayBuffer> {
 /**
  * Links a component against exactly `imports` and runs its start functions; gives its exports, by interface name with
  * and without version. Nothing is looked up on a prototype: an import that is not an own property is missing, whatever
- * it is called. A missing import throws a TypeError before any guest instruction. Call it in the guest's thread.
+ * it is called. A missing import throws before any guest instruction. `onInstance` is told each core instance and its
+ * module's file name. Call it in the guest's thread.
  */
 export async function instantiate(
   loaded: LoadedComponent,
   imports: HostImports,
-  watch?: MemoryWatch,
+  onInstance?: (instance: WebAssembly.Instance, module: string) => void,
 ): Promise<Record<string, unknown>> {
   const names = new Map(Object.entries(loaded.modules).map(([name, module]) => [module, name]));
   const link = new Function("console", "globalThis", ...HIDDEN, loaded.glueSource) as (
@@ -73,7 +73,7 @@ export async function instantiate(
     copyImports(imports),
     (module, coreImports) => {
       const instance = new WebAssembly.Instance(module, coreImports);
-      watch?.observe(names.get(module) ?? "", instance);
+      onInstance?.(instance, names.get(module) ?? "");
       return instance;
     },
   );
@@ -114,12 +114,14 @@ function isClass(value: unknown): value is { prototype: object } {
 }
 
 /**
- * Cuts a resource class off Object.prototype and Function.prototype, so that `[method]x.has-own-property` or
- * `[static]x.call` is no function. Classes that extend another keep their chain.
+ * Cuts a resource class, or the class that it extends in the end, off Object.prototype and Function.prototype, so that
+ * `[method]x.has-own-property` or `[static]x.call` is no function. One that extends a built-in class stays as it is.
  */
 function detachClass(resource: { prototype: object }): void {
-  if (Object.getPrototypeOf(resource.prototype) === Object.prototype) Object.setPrototypeOf(resource.prototype, null);
-  if (Object.getPrototypeOf(resource) === Function.prototype) Object.setPrototypeOf(resource, null);
+  let base = resource;
+  for (let above = Object.getPrototypeOf(base); isClass(above); above = Object.getPrototypeOf(above)) base = above;
+  if (Object.getPrototypeOf(base.prototype) === Object.prototype) Object.setPrototypeOf(base.prototype, null);
+  if (Object.getPrototypeOf(base) === Function.prototype) Object.setPrototypeOf(base, null);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { CapsuleError } from "../base/mod.ts";
-import { buildSample, cacheSample, commandText, encodeText, inFolder } from "./component_samples.ts";
+import { buildSample, cacheSample, commandText, encodeText, inFolder } from "./component_fixture.ts";
 import { type CoreModule, type DeclaredLimits, readCoreModule } from "./core_module.ts";
 import { type CountedModule, MAX_TABLE_ENTRIES, shareMemory, shareTables, writeCaps } from "./memory_cap.ts";
 import { findRun, instantiate, loadCached, MemoryWatch } from "./mod.ts";
@@ -150,7 +150,7 @@ Deno.test("run: growth past the cap fails in the guest with -1, growth to it doe
     inFolder(async (folder) => {
       const cached = await cacheSample(folder, commandText({ core, body: grow(pages) }), 1);
       const watch = new MemoryWatch(cached.description.memories);
-      const run = findRun(await instantiate(loadCached(cached), {}, watch))!;
+      const run = findRun(await instantiate(loadCached(cached), {}, (...told) => watch.observe(...told)))!;
       return [await run().then(() => "grew", () => "refused"), watch.fullness()];
     });
   assertEquals(await outcome(15), ["grew", 1]);

@@ -13,8 +13,8 @@ export class MemoryWatch {
     }
   }
 
-  /** Takes note of an instance's exported memories; a memory belongs to the first module seen with it. */
-  observe(module: string, instance: WebAssembly.Instance): void {
+  /** Takes note of an instance's exported memories (what `instantiate` tells of); a memory belongs to the first module seen with it. */
+  observe(instance: WebAssembly.Instance, module: string): void {
     const cap = this.#caps.get(module);
     if (cap === undefined) return;
     for (const value of Object.values(instance.exports)) {

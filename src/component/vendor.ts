@@ -95,7 +95,7 @@ function readAsset(name: string): Uint8Array {
   } catch (error) {
     throw new CapsuleError(
       "component.build_failed",
-      `Read the transpiler: ${name} is missing or torn in ${VENDOR_URL.pathname}; in a checkout, run "make vendor"`,
+      `Read the transpiler: ${name} is missing or torn in ${VENDOR_URL.pathname}; in a checkout, run "deno task vendor"`,
       { cause: error },
     );
   }
