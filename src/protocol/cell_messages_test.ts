@@ -1,0 +1,126 @@
+import { assertEquals, assertMatch, assertThrows } from "@std/assert";
+import fc from "fast-check";
+import { CapsuleError } from "../base/mod.ts";
+import { DEFAULT_LIMITS } from "../grants/mod.ts";
+import { decodeFromCell, decodeToCell, type FromCell, type RunLoad, type ToCell } from "./mod.ts";
+
+const USAGE = { memory_bytes: 1, memory_cap_bytes: 2, bytes_written: 3, output_bytes: 4, stdout_closed: false };
+
+const UP: FromCell[] = [
+  { type: "hello", nonce: "ab" },
+  { type: "ready", walls: { landlock: true, seccomp: true, abi: 7, worker: false } },
+  { type: "denied", wall: 1, grant: "fs", asked: "open /x", allow: "--mount" },
+  { type: "usage", ...USAGE },
+  { type: "pong", seq: 7 },
+  { type: "done", id: 0, value: { any: [1] } },
+  { type: "failed", code: "component.invalid", message: "Build component: no" },
+  { type: "ended", kind: "exit", code: 255 },
+  { type: "ended", kind: "limit", limit: "output" },
+  { type: "ended", kind: "trap", trap: "stack", detail: "RangeError" },
+];
+
+const MINIMAL: RunLoad = {
+  type: "load",
+  kind: "run",
+  grants: { fs: { mounts: [] }, env: [], stdio: true, clocks: true, random: true, limits: DEFAULT_LIMITS },
+  args: [],
+  env: [],
+  folders: { cache: "/c", tmp: "/t" },
+  component: { key: "k", glue: { name: "g.js", sha256: "aa", bytes: 1 }, modules: [] },
+  hull: true,
+  terminal: [false, true, false],
+};
+
+const DOWN: ToCell[] = [
+  MINIMAL,
+  {
+    ...MINIMAL,
+    grants: {
+      ...MINIMAL.grants,
+      fs: { work: "rw", mounts: [{ guest: "/data", mode: "ro", host: "/srv" }] },
+      env: ["LANG"],
+      limits: { ...DEFAULT_LIMITS, cpu_seconds: 3, output_bytes: 9 },
+      containment: "scoped",
+    },
+    args: ["a", "b"],
+    env: [["LANG", "C"]],
+    folders: { cache: "/c", tmp: "/t", work: "/w" },
+    component: { ...MINIMAL.component, modules: [{ name: "m.wasm", sha256: "bb", bytes: 2 }] },
+  },
+  { type: "load", kind: "build", component: "/c.wasm", folder: "/f", tmp: "/t", memory_mb: 64, hull: false },
+  { type: "call", id: 0, export: "wasi:cli/run" },
+  { type: "ping", seq: 2 },
+];
+
+function wire(message: object): Record<string, unknown> {
+  return JSON.parse(JSON.stringify(message));
+}
+
+/** Every way to write one leaf of `message` wrongly, with its dotted path. */
+function* withBrokenLeaf(message: Record<string, unknown>, path = ""): Generator<[string, Record<string, unknown>]> {
+  for (const [key, value] of Object.entries(message)) {
+    if (key === "type" || key === "value") continue;
+    const wrongs = typeof value === "number" ? [-1, 1.5, 2 ** 53, "1", null, []] : [{ toString: 1 }, null, 7];
+    for (const wrong of wrongs) {
+      yield [`${path}${key}`, { ...message, [key]: wrong }];
+    }
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      for (const [at, broken] of withBrokenLeaf(value as Record<string, unknown>, `${path}${key}.`)) {
+        yield [at, { ...message, [key]: broken }];
+      }
+    }
+  }
+}
+
+Deno.test("decodeFromCell: every message round-trips; unknown fields are dropped, an unknown type is undefined", () => {
+  for (const message of UP) assertEquals(decodeFromCell({ ...wire(message), extra: 1 }), message);
+  assertEquals(decodeFromCell({ type: "novel" }), undefined);
+});
+
+Deno.test("decodeToCell: every message round-trips; an unknown type is refused", () => {
+  for (const message of DOWN) assertEquals(decodeToCell({ ...wire(message), extra: 1 }), message);
+  assertEquals(assertThrows(() => decodeToCell({ type: "novel" }), CapsuleError).code, "protocol.unexpected");
+});
+
+Deno.test("decode: a missing or wrong field is a fault that names it and never shows the value", () => {
+  const cases = [
+    ...UP.map((message) => [decodeFromCell, wire(message)] as const),
+    ...DOWN.map((message) => [decodeToCell, wire(message)] as const),
+  ];
+  for (const [decode, message] of cases) {
+    for (const [path, broken] of withBrokenLeaf(message)) {
+      const error = assertThrows(() => decode(broken), CapsuleError);
+      assertEquals(error.code, "protocol.bad_field", `${message["type"]} ${path}`);
+      assertMatch(error.message, new RegExp(path.split(".").at(-1)!));
+    }
+  }
+});
+
+Deno.test("decodeFromCell: bounds on what an enemy may say", () => {
+  const ended = { type: "ended", kind: "exit", code: 256 };
+  assertThrows(() => decodeFromCell(ended), CapsuleError);
+  assertEquals(decodeFromCell({ ...ended, code: 255 })?.type, "ended");
+  const long = { type: "denied", wall: 1, grant: "fs", allow: "", asked: "x".repeat(8_193) };
+  assertThrows(() => decodeFromCell(long), CapsuleError);
+  assertEquals(decodeFromCell({ ...long, asked: "x".repeat(8_192) })?.type, "denied");
+});
+
+Deno.test("decode: no inherited property is a field", () => {
+  const inherited = Object.create({ type: "pong", seq: 1 }) as Record<string, unknown>;
+  assertThrows(() => decodeFromCell(inherited), CapsuleError);
+  assertThrows(() => decodeFromCell(JSON.parse('{"__proto__":{"type":"pong","seq":1}}')), CapsuleError);
+});
+
+Deno.test("decode: any JSON object is decoded or refused, never anything else", () => {
+  const types = fc.constantFrom(...UP.map(({ type }) => type), ...DOWN.map(({ type }) => type));
+  const object = fc.dictionary(fc.string(), fc.jsonValue());
+  fc.assert(fc.property(types, object, (type, fields) => {
+    for (const decode of [decodeFromCell, decodeToCell]) {
+      try {
+        decode({ ...fields, type });
+      } catch (error) {
+        if (!(error instanceof CapsuleError)) throw error;
+      }
+    }
+  }));
+});
