@@ -1,8 +1,20 @@
-import { CapsuleError } from "../base/mod.ts";
-import { GRANT_OPTIONS, readGrantFlags, REFUSED_GRANT_FLAGS } from "./grant_flags.ts";
-import type { Verb } from "./verb.ts";
+import { CapsuleError, printableLine } from "../base/mod.ts";
+import { achievedContainment, checkFloor } from "../grants/mod.ts";
+import { probeHull } from "../hull/mod.ts";
+import { digestCapsule } from "../manifest/mod.ts";
+import { createSession, TraceWriter } from "../records/mod.ts";
+import { isCompiled, type Outcome } from "../session/mod.ts";
+import type { Arguments } from "./arguments.ts";
+import { BUILD_INFO } from "./build_info.ts";
+import { obtainConsent } from "./consent.ts";
+import { GRANT_OPTIONS, REFUSED_GRANT_FLAGS } from "./grant_flags.ts";
+import { launch } from "./launch.ts";
+import { prepareComponent } from "./prepare_component.ts";
+import { reportEnding } from "./report_ending.ts";
+import { type Resolved, resolveRun } from "./resolve_run.ts";
+import type { Context, Verb } from "./verb.ts";
 
-/** `boll run CAPSULE [options] [--] ARGS`. */
+/** `boll run CAPSULE [options] [--] ARGS`: a capsule in the foreground, behind its walls. */
 export const verb: Verb = {
   name: "run",
   summary: "Run a capsule behind its walls",
@@ -22,8 +34,74 @@ export const verb: Verb = {
     "  boll run capsules/hello -- world",
     "  boll run capsules/word-count --mount ./docs:/data:ro",
   ],
-  run(args, _context) {
-    readGrantFlags(args);
-    throw new CapsuleError("internal", "Run capsule: not built yet");
-  },
+  run: runVerb,
 };
+
+async function runVerb(args: Arguments, context: Context): Promise<number> {
+  const resolved = await resolveRun(args.operands[0]!, args, context);
+  const digest = digestCapsule(resolved.capsule);
+  if (!args.has("quiet")) warn(resolved, context);
+  const isDryRun = args.has("dry-run");
+  obtainConsent({ resolved, digest, accept: args.has("accept"), remember: !isDryRun }, context);
+  return isDryRun ? await dryRun(resolved, context) : await runRecorded(resolved, digest, args, context);
+}
+
+function warn({ grants }: Resolved, context: Context): void {
+  for (const warning of grants.warnings) context.stderr.write(`boll: warning: ${printableLine(warning)}\n`);
+}
+
+/** Everything that a run would refuse is refused here too; then there is nothing more to say. */
+async function dryRun(resolved: Resolved, context: Context): Promise<number> {
+  const containment = achievedContainment(probeHull(), isCompiled);
+  checkFloor(resolved.grants.grants, containment);
+  await prepareComponent(resolved, containment.achieved === "scoped", context);
+  const name = printableLine(resolved.capsule.name);
+  context.stdout.write(`${name} would run: every import is granted, containment ${containment.achieved}\n`);
+  return 0;
+}
+
+/** From here on there is a session, and every way out writes its ending. */
+async function runRecorded(resolved: Resolved, digest: string, args: Arguments, context: Context): Promise<number> {
+  const { capsule, home, grants } = resolved;
+  const started = performance.now();
+  using places = createSession(home, grants.work === undefined ? {} : { work: grants.work });
+  using trace = new TraceWriter(places, {
+    onProblem: (error) => context.stderr.write(`boll: warning: ${error.message}\n`),
+  });
+  const containment = achievedContainment(probeHull(), isCompiled);
+  const declared = grants.grants.containment;
+  const identity = {
+    name: capsule.name,
+    kind: capsule.kind === "bare" ? "component" as const : "folder" as const,
+    path: capsule.manifestPath ?? capsule.componentPath,
+    ...(capsule.version === undefined ? {} : { version: capsule.version }),
+  };
+  trace.append("session_start", {
+    capsule: identity,
+    digest,
+    containment: { ...(declared === undefined ? {} : { declared }), ...containment },
+    grants: grants.grants,
+    args: args.rest,
+    boll_version: BUILD_INFO.version,
+  });
+  const ending = { args, context, places, containment: containment.achieved };
+  try {
+    checkFloor(grants.grants, containment);
+    const launched = await launch({ resolved, identity, digest, args, context, places, trace, containment });
+    trace.append("session_end", { ...launched.outcome, duration_ms: launched.durationMs });
+    return reportEnding({ ...ending, ...launched });
+  } catch (error) {
+    const outcome = failureOutcome(error);
+    const durationMs = Math.round(performance.now() - started);
+    trace.append("session_end", { ...outcome, duration_ms: durationMs });
+    return reportEnding({ ...ending, outcome, durationMs, error });
+  }
+}
+
+/** The guest never came to run: refused by what it is or asks for, or something of ours broke. */
+function failureOutcome(error: unknown): Outcome {
+  const exitCode = error instanceof CapsuleError ? error.exitStatus : 1;
+  const detail = error instanceof Error ? error.message : String(error);
+  if (exitCode === 2 || exitCode === 5) return { status: "refused", exit_code: exitCode, ended_by: "refused", detail };
+  return { status: "crashed", exit_code: exitCode, ended_by: "crashed", detail };
+}

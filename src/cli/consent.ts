@@ -1,0 +1,46 @@
+import { CapsuleError, printableLine } from "../base/mod.ts";
+import { describeGrants } from "./describe_grants.ts";
+import type { Resolved } from "./resolve_run.ts";
+import type { Context } from "./verb.ts";
+
+/** Options of {@link obtainConsent}. */
+export interface ConsentRequest {
+  readonly resolved: Resolved;
+  readonly digest: string;
+  /** `--accept` was given. */
+  readonly accept: boolean;
+  /** Store the consent (not for a dry run). */
+  readonly remember: boolean;
+}
+
+/**
+ * A foreign capsule runs only with the operator's word for exactly this digest: stored, `--accept`, or a yes on a
+ * terminal. An own one needs none, and a bare component has no manifest to consent to.
+ *
+ * @throws `consent.required` without a terminal; `consent.refused` on a no
+ */
+export function obtainConsent({ resolved, digest, accept, remember }: ConsentRequest, context: Context): void {
+  const { capsule, own, trust } = resolved;
+  if (capsule.kind === "bare" || own || trust.isAccepted(digest)) return;
+  if (!accept) askOnTerminal(resolved, context);
+  if (remember) trust.accept(digest);
+}
+
+function askOnTerminal({ capsule, grants }: Resolved, context: Context): void {
+  const name = printableLine(capsule.name);
+  if (!Deno.stdin.isTerminal() || !context.stderr.isTerminal) {
+    throw new CapsuleError(
+      "consent.required",
+      `Run ${name}: a foreign capsule that was not accepted yet; look at it with \`boll explain\`, then add --accept`,
+    );
+  }
+  context.stderr.write(`${name} is not one of your own capsules. It asks for:\n${describeGrants(grants.grants)}`);
+  context.stderr.write("Run it with exactly these, and remember that? [y/N] ");
+  if (!/^y(es)?$/i.test(readLine())) throw new CapsuleError("consent.refused", `Run ${name}: not accepted`);
+}
+
+function readLine(): string {
+  const buffer = new Uint8Array(256);
+  const count = Deno.stdin.readSync(buffer) ?? 0;
+  return new TextDecoder().decode(buffer.subarray(0, count)).trim();
+}

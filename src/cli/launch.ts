@@ -1,0 +1,107 @@
+import { printableLine } from "../base/mod.ts";
+import type { ContainmentResult } from "../grants/mod.ts";
+import { type SessionPlaces, type TraceWriter, writePlan } from "../records/mod.ts";
+import {
+  type Denied,
+  type ForegroundResult,
+  type LaunchPlan,
+  makePlan,
+  openHull,
+  runForeground,
+} from "../session/mod.ts";
+import type { Arguments } from "./arguments.ts";
+import { BUILD_INFO } from "./build_info.ts";
+import { prepareComponent } from "./prepare_component.ts";
+import type { Resolved } from "./resolve_run.ts";
+import type { Context } from "./verb.ts";
+
+/** A recorded run about to start. */
+export interface Launch {
+  readonly resolved: Resolved;
+  readonly identity: Omit<LaunchPlan["capsule"], "digest">;
+  readonly digest: string;
+  readonly args: Arguments;
+  readonly context: Context;
+  readonly places: SessionPlaces;
+  readonly trace: TraceWriter;
+  readonly containment: ContainmentResult;
+}
+
+/** Most denials that are printed at the end of a run; the trace has them all. */
+const MAX_HINTS = 5;
+
+/**
+ * Builds what is missing, writes the plan, runs, and prints what would allow what was denied. A signal to this process
+ * interrupts the run.
+ *
+ * @throws `component.*`, `grant.import_not_granted`, `hull.*`, `cell.start_failed`
+ */
+export async function launch(input: Launch): Promise<ForegroundResult> {
+  const { resolved, places, trace, context, args, containment } = input;
+  using interruption = new Interruption();
+  const hull = openHull();
+  const component = await prepareComponent(resolved, containment.achieved === "scoped", context);
+  const declared = resolved.grants.grants.containment;
+  const plan = makePlan({
+    session_id: places.id,
+    boll_version: BUILD_INFO.version,
+    capsule: { ...input.identity, digest: input.digest },
+    component,
+    grants: resolved.grants.grants,
+    args: args.rest,
+    work: places.work,
+    containment: { ...(declared === undefined ? {} : { declared }), ...containment },
+  });
+  writePlan(places, plan);
+  const denials = new Map<string, Denied>();
+  const result = await runForeground({
+    plan,
+    component,
+    envValues: resolved.grants.envValues,
+    places,
+    trace,
+    ...(hull === undefined ? {} : { hull }),
+    interrupt: interruption.signal,
+    onDenied: (denied) => {
+      denials.set(denied.asked, denied);
+      trace.append("denied", {
+        wall: "imports",
+        grant: denied.grant,
+        asked: denied.asked,
+        allow: { flag: denied.allow },
+      });
+    },
+  });
+  if (!args.has("quiet") && !args.has("json")) printHints([...denials.values()], context);
+  return result;
+}
+
+function printHints(denials: readonly Denied[], context: Context): void {
+  for (const { asked, allow } of denials.slice(0, MAX_HINTS)) {
+    context.stderr.write(`boll: denied: ${printableLine(asked)}; ${printableLine(allow)}\n`);
+  }
+  if (denials.length > MAX_HINTS) {
+    context.stderr.write(`boll: denied: ${denials.length - MAX_HINTS} more, see \`boll trace show last\`\n`);
+  }
+}
+
+/** Turns the signals that ask a process to end into one abort. */
+class Interruption implements Disposable {
+  static readonly #SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
+    ? ["SIGINT"]
+    : ["SIGINT", "SIGTERM", "SIGHUP"];
+  readonly #controller = new AbortController();
+  readonly #onSignal = () => this.#controller.abort();
+
+  constructor() {
+    for (const name of Interruption.#SIGNALS) Deno.addSignalListener(name, this.#onSignal);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  [Symbol.dispose](): void {
+    for (const name of Interruption.#SIGNALS) Deno.removeSignalListener(name, this.#onSignal);
+  }
+}

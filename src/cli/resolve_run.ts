@@ -1,0 +1,47 @@
+import { type ResolvedGrants, resolveGrants, type ResolveGrantsInput } from "../grants/mod.ts";
+import { type Capsule, findWorkspaces, loadCapsule, openTrust, type Trust } from "../manifest/mod.ts";
+import { type Home, openHome, runtimeFolder } from "../records/mod.ts";
+import type { Arguments } from "./arguments.ts";
+import { readGrantFlags } from "./grant_flags.ts";
+import type { Context } from "./verb.ts";
+
+/** A capsule and the whole authority it would run with. */
+export interface Resolved {
+  readonly capsule: Capsule;
+  readonly home: Home;
+  readonly trust: Trust;
+  /** Whether the capsule is the operator's own: its manifest is the operator's word. */
+  readonly own: boolean;
+  readonly grants: ResolvedGrants;
+}
+
+/**
+ * What a capsule would run with: manifest, operator's flags and every ceiling above it, resolved. `unbound: "list"` keeps mounts that nothing binds
+ * apart instead of refusing them.
+ *
+ * @throws `capsule.*`, `manifest.*`, `workspace.invalid`, `grant.*`, `usage.bad_value`, `home.unwritable`
+ */
+export async function resolveRun(
+  path: string,
+  args: Arguments,
+  context: Context,
+  { unbound }: Pick<ResolveGrantsInput, "unbound"> = {},
+): Promise<Resolved> {
+  const flags = readGrantFlags(args);
+  const capsule = await loadCapsule(path);
+  const workspaces = await findWorkspaces(capsule.root);
+  const home = openHome(context.readVariable);
+  const trust = openTrust(home.root);
+  const own = trust.isOwn(capsule, workspaces);
+  const grants = resolveGrants({
+    capsule,
+    own,
+    workspaces,
+    trusted: trust.trustedWorkspaces(),
+    flags,
+    places: { home: home.root, executable: Deno.execPath(), runtime: runtimeFolder(context.readVariable) },
+    readEnv: context.readVariable,
+    unbound: unbound ?? "refuse",
+  });
+  return { capsule, home, trust, own, grants };
+}
