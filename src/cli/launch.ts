@@ -40,7 +40,12 @@ export async function launch(input: Launch): Promise<ForegroundResult> {
   const { resolved, places, trace, context, args, containment } = input;
   using interruption = new Interruption();
   const hull = openHull();
-  const component = await prepareComponent(resolved, containment.achieved === "scoped", context);
+  const component = await prepareComponent(
+    resolved,
+    containment.achieved === "scoped",
+    context,
+    (key, detail) => trace.append("cache_mismatch", { key, detail }),
+  );
   const declared = resolved.grants.grants.containment;
   const plan = makePlan({
     session_id: places.id,
@@ -48,7 +53,7 @@ export async function launch(input: Launch): Promise<ForegroundResult> {
     capsule: { ...input.identity, digest: input.digest },
     component,
     grants: resolved.grants.grants,
-    args: args.rest,
+    args: guestArguments(resolved, args),
     work: places.work,
     containment: { ...(declared === undefined ? {} : { declared }), ...containment },
   });
@@ -74,6 +79,11 @@ export async function launch(input: Launch): Promise<ForegroundResult> {
   });
   if (!args.has("quiet") && !args.has("json")) printHints([...denials.values()], context);
   return result;
+}
+
+/** The manifest's own arguments come first, then what the operator typed. */
+export function guestArguments({ capsule }: Resolved, args: Arguments): readonly string[] {
+  return [...(capsule.manifest?.args ?? []), ...args.rest];
 }
 
 function printHints(denials: readonly Denied[], context: Context): void {

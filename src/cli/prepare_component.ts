@@ -13,7 +13,12 @@ const PATIENCE_MS = 1_000;
  *
  * @throws `component.*`, `grant.import_not_granted`
  */
-export async function prepareComponent(resolved: Resolved, hull: boolean, context: Context): Promise<CachedComponent> {
+export async function prepareComponent(
+  resolved: Resolved,
+  hull: boolean,
+  context: Context,
+  onMismatch?: (key: string, detail: string) => void,
+): Promise<CachedComponent> {
   const { capsule, home, grants } = resolved;
   const timer = setTimeout(() => {
     if (context.stderr.isTerminal) context.stderr.write("boll: building the component, once…\n");
@@ -25,6 +30,7 @@ export async function prepareComponent(resolved: Resolved, hull: boolean, contex
       digest: digestFile(capsule.componentPath),
       memoryMb: grants.grants.limits.memory_mb,
       hull,
+      ...(onMismatch ? { onMismatch } : {}),
     });
     const missing = checkImports(component.description.imports, grants.grants, capsule.manifest);
     if (missing.length > 0) throw refuseImports(missing, capsule.manifestPath);

@@ -1,4 +1,4 @@
-import { CapsuleError, type Containment, printable, printableLine } from "../base/mod.ts";
+import { CapsuleError, type Containment, printable, printableJson, printableLine } from "../base/mod.ts";
 import type { SessionPlaces } from "../records/mod.ts";
 import type { Outcome } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
@@ -33,7 +33,7 @@ const WORDS: Partial<Record<Outcome["ended_by"], string>> = {
  */
 export function reportEnding(ending: Ending): number {
   const { args, context, outcome } = ending;
-  if (args.has("json")) context.stderr.write(JSON.stringify(toJson(ending)) + "\n");
+  if (args.has("json")) context.stderr.write(printableJson(toJson(ending)) + "\n");
   else if (ending.error !== undefined) reportFailure(ending);
   else if (WORDS[outcome.ended_by] !== undefined) {
     const detail = outcome.detail ? ` (${printableLine(outcome.detail)})` : "";

@@ -8,7 +8,7 @@ import type { Arguments } from "./arguments.ts";
 import { BUILD_INFO } from "./build_info.ts";
 import { obtainConsent } from "./consent.ts";
 import { GRANT_OPTIONS, REFUSED_GRANT_FLAGS } from "./grant_flags.ts";
-import { launch } from "./launch.ts";
+import { guestArguments, launch } from "./launch.ts";
 import { prepareComponent } from "./prepare_component.ts";
 import { reportEnding } from "./report_ending.ts";
 import { type Resolved, resolveRun } from "./resolve_run.ts";
@@ -81,20 +81,20 @@ async function runRecorded(resolved: Resolved, digest: string, args: Arguments, 
     digest,
     containment: { ...(declared === undefined ? {} : { declared }), ...containment },
     grants: grants.grants,
-    args: args.rest,
+    args: guestArguments(resolved, args),
     boll_version: BUILD_INFO.version,
   });
-  const ending = { args, context, places, containment: containment.achieved };
+  const end = (how: { readonly outcome: Outcome; readonly error?: unknown }) => {
+    const durationMs = Math.round(performance.now() - started);
+    trace.append("session_end", { ...how.outcome, duration_ms: durationMs });
+    return reportEnding({ args, context, places, containment: containment.achieved, durationMs, ...how });
+  };
   try {
     checkFloor(grants.grants, containment);
-    const launched = await launch({ resolved, identity, digest, args, context, places, trace, containment });
-    trace.append("session_end", { ...launched.outcome, duration_ms: launched.durationMs });
-    return reportEnding({ ...ending, ...launched });
+    const { outcome } = await launch({ resolved, identity, digest, args, context, places, trace, containment });
+    return end({ outcome });
   } catch (error) {
-    const outcome = failureOutcome(error);
-    const durationMs = Math.round(performance.now() - started);
-    trace.append("session_end", { ...outcome, duration_ms: durationMs });
-    return reportEnding({ ...ending, outcome, durationMs, error });
+    return end({ outcome: failureOutcome(error), error });
   }
 }
 

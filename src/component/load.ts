@@ -35,6 +35,20 @@ export function loadCached(cached: Pick<CachedComponent, "dir" | "glue" | "modul
   return { glueSource, modules };
 }
 
+/**
+ * What is wrong with a cached build, if anything: every file read and hashed, nothing compiled. The one who may build
+ * asks before a cell, which may not, has to refuse.
+ */
+export function findMismatch(cached: Pick<CachedComponent, "dir" | "glue" | "modules">): CapsuleError | undefined {
+  try {
+    for (const file of [cached.glue, ...cached.modules]) readChecked(cached.dir, file);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CapsuleError) return error;
+    throw error;
+  }
+}
+
 function readChecked(dir: string, file: CoreFile): Uint8Array<ArrayBuffer> {
   let bytes: Uint8Array<ArrayBuffer>;
   try {

@@ -1,4 +1,4 @@
-import { instantiate, type LoadedComponent } from "../component/mod.ts";
+import { findRun, instantiate, type LoadedComponent, MemoryWatch } from "../component/mod.ts";
 import type { CellUsage, GuestEnding, RunLoad } from "../protocol/mod.ts";
 import {
   closedSink,
@@ -33,10 +33,10 @@ export function preopensOf(load: RunLoad): Preopen[] {
 /** Links the component against exactly what its grants allow, calls `wasi:cli/run`, and says how it ended. */
 export async function runGuest(load: RunLoad, loaded: LoadedComponent, ports: GuestPorts): Promise<GuestReport> {
   const host = createHost(load, ports);
-  const memories = new Set<WebAssembly.Memory>();
-  const ending = await callRun(host, loaded, memories);
+  const memory = new MemoryWatch(load.component.memories);
+  const ending = await callRun(host, loaded, memory);
   host.close();
-  return { ending, usage: measure(host, memories, load) };
+  return { ending, usage: measure(host, memory) };
 }
 
 function createHost(load: RunLoad, ports: GuestPorts): WasiHost {
@@ -69,40 +69,22 @@ function createHost(load: RunLoad, ports: GuestPorts): WasiHost {
 async function callRun(
   host: WasiHost,
   loaded: LoadedComponent,
-  memories: Set<WebAssembly.Memory>,
+  memory: MemoryWatch,
 ): Promise<GuestEnding> {
   try {
-    const exports = await instantiate(loaded, host.imports, (instance) => collectMemories(instance, memories));
-    await findRun(exports)();
+    const exports = await instantiate(loaded, host.imports, (instance, module) => memory.observe(instance, module));
+    const run = findRun(exports);
+    if (!run) throw new Error("Start the guest: the component exports no wasi:cli/run");
+    await run();
     return { kind: "exit", code: 0 };
   } catch (thrown) {
     return classifyThrown(thrown);
   }
 }
 
-/** The `run` function, under whatever 0.2 version the component exports it. */
-function findRun(exports: Record<string, unknown>): () => unknown {
-  for (const [name, value] of Object.entries(exports)) {
-    if (name === "wasi:cli/run" || name.startsWith("wasi:cli/run@") || name === "run") {
-      const run = (value as Record<string, unknown>)["run"];
-      if (typeof run === "function") return run.bind(value) as () => unknown;
-    }
-  }
-  throw new Error("Start the guest: the component exports no wasi:cli/run");
-}
-
-function collectMemories(instance: WebAssembly.Instance, memories: Set<WebAssembly.Memory>): void {
-  for (const value of Object.values(instance.exports)) {
-    if (value instanceof WebAssembly.Memory) memories.add(value);
-  }
-}
-
-function measure(host: WasiHost, memories: Set<WebAssembly.Memory>, load: RunLoad): CellUsage {
-  let memoryBytes = 0;
-  for (const memory of memories) memoryBytes += memory.buffer.byteLength;
+function measure(host: WasiHost, memory: MemoryWatch): CellUsage {
   return {
-    memory_bytes: memoryBytes,
-    memory_cap_bytes: load.grants.limits.memory_mb * 1024 * 1024,
+    memory_percent: Math.floor(100 * memory.fullness()),
     bytes_written: host.bytesWritten(),
     output_bytes: host.outputBytes(),
     stdout_closed: host.stdoutClosed(),

@@ -11,6 +11,9 @@ import type { GuestReport } from "./worker_messages.ts";
 
 const CATEGORIES = ["read", "write", "net", "env", "run", "ffi", "sys"] as const;
 
+/** The engine seeds each of its isolates from here. */
+const RANDOM_SOURCES = ["/dev/urandom"];
+
 /** Confines this process, loads the component, gives up what is not needed, waits for `call`, runs, reports. */
 export async function serveRun(
   load: RunLoad,
@@ -49,7 +52,12 @@ function confine(load: RunLoad, hull: ProcessHull | undefined): Omit<CellWalls, 
     hull.close();
     return { landlock: false, seccomp: false, abi: 0 };
   }
-  const report = hull.confine({ ...toHull(load.grants, load.folders), tty: load.terminal.includes(true) });
+  const rules = toHull(load.grants, load.folders);
+  const report = hull.confine({
+    ...rules,
+    read: [...rules.read, ...RANDOM_SOURCES],
+    tty: load.terminal.includes(true),
+  });
   hull.close();
   return { landlock: report.landlock === "on", seccomp: report.seccomp === "on", abi: report.abi };
 }

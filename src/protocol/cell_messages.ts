@@ -9,6 +9,14 @@ export interface CellFile {
   readonly bytes: number;
 }
 
+/** One linear memory and its cap, in its own pages. */
+export interface CellMemory {
+  readonly module: string;
+  readonly page_bytes: number;
+  readonly min_pages: number;
+  readonly max_pages: number;
+}
+
 /** Where a cell finds and keeps things: absolute real paths. */
 export interface CellFolders {
   /** The component's folder in the cache. */
@@ -28,7 +36,12 @@ export interface RunLoad {
   readonly args: readonly string[];
   readonly env: readonly (readonly [string, string])[];
   readonly folders: CellFolders;
-  readonly component: { readonly key: string; readonly glue: CellFile; readonly modules: readonly CellFile[] };
+  readonly component: {
+    readonly key: string;
+    readonly glue: CellFile;
+    readonly modules: readonly CellFile[];
+    readonly memories: readonly CellMemory[];
+  };
   /** Raise wall 4 (false under `deno run`, where no hull can hold). */
   readonly hull: boolean;
   /** Which of descriptors 0-2 are terminals, as the user's own process sees them. */
@@ -61,9 +74,8 @@ export type GuestEnding =
 
 /** What a run has used so far. */
 export interface CellUsage {
-  readonly memory_bytes: number;
-  /** The memory cap of the component, bytes. */
-  readonly memory_cap_bytes: number;
+  /** How full the fullest linear memory is, percent of its cap (0-100). */
+  readonly memory_percent: number;
   readonly bytes_written: number;
   readonly output_bytes: number;
   readonly stdout_closed: boolean;
@@ -144,8 +156,7 @@ function decodeWalls(fields: Fields): CellWalls {
 
 function decodeUsage(fields: Fields): CellUsage {
   return {
-    memory_bytes: fields.integer("memory_bytes"),
-    memory_cap_bytes: fields.integer("memory_cap_bytes"),
+    memory_percent: fields.integer("memory_percent"),
     bytes_written: fields.integer("bytes_written"),
     output_bytes: fields.integer("output_bytes"),
     stdout_closed: fields.boolean("stdout_closed"),
@@ -207,6 +218,7 @@ function decodeRunLoad(fields: Fields): RunLoad {
       key: component.string("key", { max: 256 }),
       glue: decodeFile(component.object("glue")),
       modules: component.list("modules", (item, path) => decodeFile(new Fields(item, path)), { max: 4_096 }),
+      memories: component.list("memories", (item, path) => decodeMemory(new Fields(item, path)), { max: 4_096 }),
     },
     hull: fields.boolean("hull"),
     terminal: [terminal[0] === true, terminal[1] === true, terminal[2] === true],
@@ -235,6 +247,15 @@ function decodeFile(fields: Fields): CellFile {
     name: fields.string("name", { max: 256 }),
     sha256: fields.string("sha256", { max: 64 }),
     bytes: fields.integer("bytes"),
+  };
+}
+
+function decodeMemory(fields: Fields): CellMemory {
+  return {
+    module: fields.string("module", { max: 256 }),
+    page_bytes: fields.integer("page_bytes"),
+    min_pages: fields.integer("min_pages"),
+    max_pages: fields.integer("max_pages"),
   };
 }
 

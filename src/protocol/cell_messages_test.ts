@@ -4,7 +4,7 @@ import { CapsuleError } from "../base/mod.ts";
 import { DEFAULT_LIMITS } from "../grants/mod.ts";
 import { decodeFromCell, decodeToCell, type FromCell, type RunLoad, type ToCell } from "./mod.ts";
 
-const USAGE = { memory_bytes: 1, memory_cap_bytes: 2, bytes_written: 3, output_bytes: 4, stdout_closed: false };
+const USAGE = { memory_percent: 1, bytes_written: 3, output_bytes: 4, stdout_closed: false };
 
 const UP: FromCell[] = [
   { type: "hello", nonce: "ab" },
@@ -26,7 +26,7 @@ const MINIMAL: RunLoad = {
   args: [],
   env: [],
   folders: { cache: "/c", tmp: "/t" },
-  component: { key: "k", glue: { name: "g.js", sha256: "aa", bytes: 1 }, modules: [] },
+  component: { key: "k", glue: { name: "g.js", sha256: "aa", bytes: 1 }, modules: [], memories: [] },
   hull: true,
   terminal: [false, true, false],
 };
@@ -45,7 +45,11 @@ const DOWN: ToCell[] = [
     args: ["a", "b"],
     env: [["LANG", "C"]],
     folders: { cache: "/c", tmp: "/t", work: "/w" },
-    component: { ...MINIMAL.component, modules: [{ name: "m.wasm", sha256: "bb", bytes: 2 }] },
+    component: {
+      ...MINIMAL.component,
+      modules: [{ name: "m.wasm", sha256: "bb", bytes: 2 }],
+      memories: [{ module: "m.wasm", page_bytes: 1, min_pages: 0, max_pages: 9 }],
+    },
   },
   { type: "load", kind: "build", component: "/c.wasm", folder: "/f", tmp: "/t", memory_mb: 64, hull: false },
   { type: "call", id: 0, export: "wasi:cli/run" },

@@ -1,5 +1,5 @@
 import { CapsuleError, type ErrorCode, EXIT_STATUS } from "../base/mod.ts";
-import { adoptBuild, type CachedComponent, cacheKey, findCached } from "../component/mod.ts";
+import { adoptBuild, type CachedComponent, cacheKey, dropCached, findCached, findMismatch } from "../component/mod.ts";
 import { toFlags } from "../grants/mod.ts";
 import { decodeFromCell, type FromCell } from "../protocol/mod.ts";
 import { makeTemporaryFolder } from "../records/mod.ts";
@@ -17,6 +17,8 @@ export interface BuildRequest {
   readonly memoryMb: number;
   /** Raise wall 4 in the build cell. */
   readonly hull: boolean;
+  /** Told when a cached build did not hash to its digests; it is built anew. */
+  onMismatch?(key: string, detail: string): void;
 }
 
 /**
@@ -27,7 +29,13 @@ export interface BuildRequest {
  */
 export async function ensureComponent(request: BuildRequest): Promise<CachedComponent> {
   const key = cacheKey(request.digest, { memoryMb: request.memoryMb });
-  return findCached(request.cacheRoot, key) ?? await buildInto(request, key);
+  const cached = findCached(request.cacheRoot, key);
+  if (!cached) return await buildInto(request, key);
+  const mismatch = findMismatch(cached);
+  if (!mismatch) return cached;
+  dropCached(cached);
+  request.onMismatch?.(key, mismatch.message);
+  return await buildInto(request, key);
 }
 
 async function buildInto(request: BuildRequest, key: string): Promise<CachedComponent> {

@@ -22,8 +22,8 @@ export interface CellFacts {
   readonly exit: ChildExit;
 }
 
-/** From this share of its cap on, a failed guest is said to have run out of memory (grants page, "Keys"). */
-const MEMORY_SHARE = 0.9;
+/** From this share of its cap on, percent, a failed guest is said to have run out of memory (grants page, "Keys"). */
+const FULL_MEMORY_PERCENT = 90;
 
 const ABORT_SIGNALS: readonly string[] = ["SIGABRT", "SIGTRAP", "SIGILL"];
 const USER_SIGNALS: readonly string[] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
@@ -44,7 +44,7 @@ function classifyGuest(ended: GuestEnding, usage: CellUsage | undefined): Outcom
     return { status: "failed", exit_code: 8, ended_by: "output", detail: "the guest wrote more than its output limit" };
   }
   if (ended.kind === "exit" && ended.code === 0) return { status: "completed", exit_code: 0, ended_by: "guest" };
-  if (usage && usage.memory_bytes >= MEMORY_SHARE * usage.memory_cap_bytes) {
+  if (usage && usage.memory_percent >= FULL_MEMORY_PERCENT) {
     return { status: "failed", exit_code: 8, ended_by: "memory", detail: "the guest reached its memory limit" };
   }
   if (usage?.stdout_closed) return { status: "failed", exit_code: 141, ended_by: "stdout_closed" };

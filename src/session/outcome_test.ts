@@ -5,13 +5,12 @@ import { type CellFacts, classifyEnding } from "./outcome.ts";
 
 const EXITED = { code: 0, signal: null };
 const CALM: CellUsage = {
-  memory_bytes: 10,
-  memory_cap_bytes: 100,
+  memory_percent: 89,
   bytes_written: 0,
   output_bytes: 0,
   stdout_closed: false,
 };
-const FULL = { ...CALM, memory_bytes: 90 };
+const FULL = { ...CALM, memory_percent: 90 };
 const CLOSED = { ...CALM, stdout_closed: true };
 const trap = { kind: "trap", trap: "unreachable", detail: "RuntimeError: unreachable" } as const;
 const fault = new CapsuleError("protocol.bad_field", "Read a message: message.code is not 0 to 255");

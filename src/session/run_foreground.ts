@@ -33,10 +33,9 @@ export interface ForegroundRun {
   onDenied?(denied: Denied): void;
 }
 
-/** How a foreground run ended, how long it took (ms) and what stood. */
+/** How a foreground run ended and what stood. */
 export interface ForegroundResult {
   readonly outcome: Outcome;
-  readonly durationMs: number;
   readonly walls?: CellWalls;
   readonly usage?: CellUsage;
 }
@@ -51,7 +50,6 @@ const READY_TIMEOUT_MS = 30_000;
  * @throws `cell.start_failed`, `hull.failed` when the guest never came to run
  */
 export async function runForeground(run: ForegroundRun): Promise<ForegroundResult> {
-  const started = performance.now();
   using tmp = makeTemporaryFolder();
   const load = makeLoad(run, tmp.path);
   run.hull?.confine(supervisorRules(run.plan.grants, { ...load.folders, session: run.places.root }, hasTerminal()));
@@ -62,15 +60,14 @@ export async function runForeground(run: ForegroundRun): Promise<ForegroundResul
     env: cellEnvironment(tmp.path, own),
     tmp: tmp.path,
   });
-  const watched = await watchCell(cell, load, run);
-  return { ...watched, durationMs: Math.round(performance.now() - started) };
+  return await watchCell(cell, load, run);
 }
 
 async function watchCell(
   cell: CellProcess,
   load: RunLoad,
   run: ForegroundRun,
-): Promise<Omit<ForegroundResult, "durationMs">> {
+): Promise<ForegroundResult> {
   const watch = new Watch(cell, run.interrupt);
   let fault: CapsuleError | undefined;
   let heard: Heard = {};
@@ -171,7 +168,12 @@ function makeLoad({ plan, component, envValues, places, hull }: ForegroundRun, t
     args: [plan.capsule.name, ...plan.args],
     env: Object.entries(envValues),
     folders: { cache: component.dir, tmp, ...(plan.grants.fs.work === undefined ? {} : { work: places.work }) },
-    component: { key: component.key, glue: component.glue, modules: component.modules },
+    component: {
+      key: component.key,
+      glue: component.glue,
+      modules: component.modules,
+      memories: component.description.memories,
+    },
     hull: hull !== undefined && plan.containment.achieved === "scoped",
     terminal: [Deno.stdin.isTerminal(), Deno.stdout.isTerminal(), Deno.stderr.isTerminal()],
   };

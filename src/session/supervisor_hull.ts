@@ -34,7 +34,7 @@ export function supervisorRules(grants: Grants, places: SupervisorPlaces, tty: b
   const hosts = (mode: "ro" | "rw") => grants.fs.mounts.filter((mount) => mount.mode === mode).map(({ host }) => host!);
   const work = places.work === undefined || grants.fs.work === undefined ? [] : [places.work];
   return {
-    read: [places.cache, ...hosts("ro"), ...(grants.fs.work === "ro" ? work : [])],
+    read: ["/dev/urandom", places.cache, ...hosts("ro"), ...(grants.fs.work === "ro" ? work : [])],
     write: [places.session, dirname(places.tmp), ...hosts("rw"), ...(grants.fs.work === "rw" ? work : [])],
     execute: [Deno.execPath(), ...realPlaces(LIBRARY_PLACES)],
     symlinks: true,
