@@ -131,6 +131,7 @@ export function fileErrorOf(error: unknown): FileError {
   if (typeof error === "string" && CODES.has(error)) return error as FileError;
   if (!(error instanceof Error)) return "io";
   if (error instanceof Deno.errors.NotCapable) return "not-permitted";
+  if (error instanceof Deno.errors.BadResource) return "bad-descriptor";
   const named = BY_NAME.get(String((error as { code?: unknown }).code));
   if (named !== undefined) return named;
   const number = /\(os error (\d+)\)/.exec(error.message)?.[1];
