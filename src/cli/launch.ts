@@ -25,6 +25,8 @@ export interface Launch {
   readonly places: SessionPlaces;
   readonly trace: TraceWriter;
   readonly containment: ContainmentResult;
+  /** The parts of wall 4 that this host was found to have. */
+  readonly kernel: { readonly landlock: boolean; readonly seccomp: boolean };
 }
 
 /** Most denials that are printed at the end of a run; the trace has them all. */
@@ -66,6 +68,7 @@ export async function launch(input: Launch): Promise<ForegroundResult> {
     places,
     trace,
     ...(hull === undefined ? {} : { hull }),
+    kernel: input.kernel,
     interrupt: interruption.signal,
     onDenied: (denied) => {
       denials.set(denied.asked, denied);

@@ -68,7 +68,9 @@ async function runRecorded(resolved: Resolved, digest: string, args: Arguments, 
   using trace = new TraceWriter(places, {
     onProblem: (error) => context.stderr.write(`boll: warning: ${error.message}\n`),
   });
-  const containment = achievedContainment(probeHull(), isCompiled);
+  const probe = probeHull();
+  const kernel = { landlock: probe.landlockAbi > 0, seccomp: probe.seccomp };
+  const containment = achievedContainment(probe, isCompiled);
   const declared = grants.grants.containment;
   const identity = {
     name: capsule.name,
@@ -91,7 +93,7 @@ async function runRecorded(resolved: Resolved, digest: string, args: Arguments, 
   };
   try {
     checkFloor(grants.grants, containment);
-    const { outcome } = await launch({ resolved, identity, digest, args, context, places, trace, containment });
+    const { outcome } = await launch({ resolved, identity, digest, args, context, places, trace, containment, kernel });
     return end({ outcome });
   } catch (error) {
     return end({ outcome: failureOutcome(error), error });

@@ -11,6 +11,17 @@ import { serveRun } from "./serve_run.ts";
 
 /** Runs this process as a cell. Never returns: the process ends with the guest, or with its parent. */
 export async function runCell(): Promise<never> {
+  try {
+    await serve();
+  } catch (error) {
+    // Nobody is connected yet: the parent sees the exit, and this is for a person who looks.
+    console.error(`boll: cell: ${error instanceof Error ? error.message : String(error)}`);
+    Deno.exit(1);
+  }
+  Deno.exit(0);
+}
+
+async function serve(): Promise<void> {
   const tmp = Deno.env.get("TMPDIR") ?? "";
   const parentPid = Number(Deno.env.get("BOLL_PARENT_PID"));
   // Under `deno run` threads made while loading modules would stay outside any hull: none is raised (README, Walls).
@@ -30,7 +41,6 @@ export async function runCell(): Promise<never> {
     await channel.send(describeFailure(error));
     Deno.exit(1);
   }
-  Deno.exit(0);
 }
 
 /** The code that parses foreign bytes is heavy and needed once per component, so that only a build cell loads it. */

@@ -6,6 +6,11 @@ const ENTRY = Deno.build.standalone ? "./worker.js" : "./worker_main.ts";
 
 /** A guest's thread, seen from the cell's main thread. */
 export class GuestWorker {
+  /**
+   * Settles when the thread has its code. Under `deno run` it loads that with the permissions of the thread that
+   * started it, which must not give them up before.
+   */
+  readonly loaded: Promise<void>;
   readonly #worker: Worker;
 
   /** Starts the thread with these permission lists; it holds its creator up for some 25 ms. */
@@ -15,6 +20,14 @@ export class GuestWorker {
       name: "guest",
       deno: { permissions: writable(permissions) },
     });
+    this.loaded = new Promise((resolve, reject) => {
+      this.#worker.onerror = (event) => {
+        event.preventDefault();
+        reject(new Error(event.message));
+      };
+      this.#worker.onmessage = () => resolve();
+    });
+    this.loaded.catch(() => {});
   }
 
   /** Starts the guest and settles with its report; a thread that dies by itself is a trap of kind `host`. */

@@ -9,7 +9,7 @@ import { GuestWorker } from "./guest_worker.ts";
 import { preopensOf, runGuest } from "./run_guest.ts";
 import type { GuestReport } from "./worker_messages.ts";
 
-const CATEGORIES = ["read", "write", "net", "env", "run", "ffi", "sys"] as const;
+const CATEGORIES = ["read", "write", "net", "env", "run", "ffi", "sys", "import"] as const;
 
 /** The engine seeds each of its isolates from here. */
 const RANDOM_SOURCES = ["/dev/urandom"];
@@ -28,6 +28,7 @@ export async function serveRun(
     ? undefined
     : new GuestWorker(toPermissions(load.grants, load.folders));
   const loaded = loadCached({ dir: load.folders.cache, ...load.component });
+  if (!Deno.build.standalone) await worker?.loaded;
   revokeUnneeded(load);
   await channel.send({ type: "ready", walls: { ...raised, worker: worker !== undefined } });
   await waitForCall(messages);
@@ -40,23 +41,16 @@ export async function serveRun(
   await report(await untilOrphaned(running, messages), channel);
 }
 
+/** Walls 3 and 4 on this process, as strong as this host has them; whether that is enough the parent decides. */
 function confine(load: RunLoad, hull: ProcessHull | undefined): Omit<CellWalls, "worker"> {
-  if (!hull) {
-    if (load.hull) {
-      throw new CapsuleError("hull.unavailable", "Confine a cell: a kernel wall was asked for, and there is none");
-    }
-    return { landlock: false, seccomp: false, abi: 0 };
-  }
+  if (!hull) return { landlock: false, seccomp: false, abi: 0 };
   hull.limit(toProcess(load.grants));
-  if (!load.hull) {
-    hull.close();
-    return { landlock: false, seccomp: false, abi: 0 };
-  }
   const rules = toHull(load.grants, load.folders);
   const report = hull.confine({
     ...rules,
     read: [...rules.read, ...RANDOM_SOURCES],
     tty: load.terminal.includes(true),
+    seccomp: load.kernel.seccomp,
   });
   hull.close();
   return { landlock: report.landlock === "on", seccomp: report.seccomp === "on", abi: report.abi };

@@ -42,8 +42,8 @@ export interface RunLoad {
     readonly modules: readonly CellFile[];
     readonly memories: readonly CellMemory[];
   };
-  /** Raise wall 4 (false under `deno run`, where no hull can hold). */
-  readonly hull: boolean;
+  /** The parts of wall 4 that this host has, to be raised (none under `deno run`, where no hull can hold). */
+  readonly kernel: { readonly landlock: boolean; readonly seccomp: boolean };
   /** Which of descriptors 0-2 are terminals, as the user's own process sees them. */
   readonly terminal: readonly [boolean, boolean, boolean];
 }
@@ -202,6 +202,7 @@ export function decodeToCell(message: Record<string, unknown>): ToCell {
 function decodeRunLoad(fields: Fields): RunLoad {
   const folders = fields.object("folders");
   const component = fields.object("component");
+  const kernel = fields.object("kernel");
   const terminal = fields.list("terminal", (item) => item === true, { max: 3 });
   return {
     type: "load",
@@ -220,7 +221,7 @@ function decodeRunLoad(fields: Fields): RunLoad {
       modules: component.list("modules", (item, path) => decodeFile(new Fields(item, path)), { max: 4_096 }),
       memories: component.list("memories", (item, path) => decodeMemory(new Fields(item, path)), { max: 4_096 }),
     },
-    hull: fields.boolean("hull"),
+    kernel: { landlock: kernel.boolean("landlock"), seccomp: kernel.boolean("seccomp") },
     terminal: [terminal[0] === true, terminal[1] === true, terminal[2] === true],
   };
 }

@@ -27,7 +27,7 @@ const MINIMAL: RunLoad = {
   env: [],
   folders: { cache: "/c", tmp: "/t" },
   component: { key: "k", glue: { name: "g.js", sha256: "aa", bytes: 1 }, modules: [], memories: [] },
-  hull: true,
+  kernel: { landlock: true, seccomp: false },
   terminal: [false, true, false],
 };
 

@@ -28,6 +28,8 @@ export interface ForegroundRun {
   readonly trace: TraceWriter;
   /** This process's own hull, still open; absent where there is none. */
   readonly hull?: ProcessHull;
+  /** The parts of wall 4 that this host was found to have. */
+  readonly kernel: RunLoad["kernel"];
   /** Aborts when the user interrupts. */
   readonly interrupt: AbortSignal;
   onDenied?(denied: Denied): void;
@@ -109,6 +111,7 @@ async function listen(cell: CellProcess, run: ForegroundRun, watch: Watch, heard
     switch (message?.type) {
       case "ready":
         heard.walls = message.walls;
+        checkWalls(message.walls, run.plan);
         watch.deadline(run.plan.grants.limits.deadline_ms, "deadline");
         await cell.send({ type: "call", id: 0, export: "wasi:cli/run" });
         break;
@@ -122,10 +125,19 @@ async function listen(cell: CellProcess, run: ForegroundRun, watch: Watch, heard
         heard.ended ??= message;
         break;
       case "failed":
-        throw new CapsuleError("cell.start_failed", `Start a cell: ${message.message}`);
+        throw heard.walls
+          ? new CapsuleError("cell.crashed", `Run a guest: ${message.message}`)
+          : new CapsuleError("cell.start_failed", `Start a cell: ${message.message}`);
     }
   }
   return heard;
+}
+
+/** What was promised (and recorded) must stand, or the guest does not start. */
+function checkWalls({ landlock, seccomp }: CellWalls, plan: LaunchPlan): void {
+  if (plan.containment.achieved === "scoped" && !(landlock && seccomp)) {
+    throw new CapsuleError("hull.failed", "Confine a cell: the kernel wall that this host has did not rise in it");
+  }
 }
 
 /** Kills the cell when the deadline passes or the user interrupts; the first reason wins and is kept. */
@@ -160,7 +172,7 @@ class Watch {
   }
 }
 
-function makeLoad({ plan, component, envValues, places, hull }: ForegroundRun, tmp: string): RunLoad {
+function makeLoad({ plan, component, envValues, places, kernel }: ForegroundRun, tmp: string): RunLoad {
   return {
     type: "load",
     kind: "run",
@@ -174,7 +186,7 @@ function makeLoad({ plan, component, envValues, places, hull }: ForegroundRun, t
       modules: component.modules,
       memories: component.description.memories,
     },
-    hull: hull !== undefined && plan.containment.achieved === "scoped",
+    kernel,
     terminal: [Deno.stdin.isTerminal(), Deno.stdout.isTerminal(), Deno.stderr.isTerminal()],
   };
 }
