@@ -32,6 +32,7 @@ export const EXIT_STATUS = {
   "grant.import_not_granted": 5,
   "grant.protected_path": 5,
   "grant.bad_mount": 5,
+  "grant.bad_net": 2,
   "grant.floor_unmet": 5,
   "consent.required": 5,
   "consent.refused": 5,

@@ -6,6 +6,10 @@
  */
 export { DEFAULT_LIMITS } from "./grants.ts";
 export type { Grants, Limits, MountGrant, MountMode } from "./grants.ts";
+export { isIpLiteral, LISTEN_HOST, normalizeHost, parseNetEntry } from "../manifest/mod.ts";
+export type { NetEntry, NetScheme } from "../manifest/mod.ts";
+export { matchesNet } from "./net_entry.ts";
+export type { NetTarget } from "./net_entry.ts";
 export { parseEnvFlag, parseMountFlag } from "./flags.ts";
 export type { EnvFlag, MountFlag, OperatorFlags } from "./flags.ts";
 export { NO_GRANTS } from "./defaults.ts";

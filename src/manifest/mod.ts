@@ -12,6 +12,8 @@ export { digestBytes, digestFile, digestFolder } from "./digest.ts";
 export { isCredentialName } from "./credentials.ts";
 export { guestPathsOverlap, normalizeGuestPath, RESERVED_GUEST_PATHS } from "./guest_path.ts";
 export { globOverlaps, matchesGlob } from "./glob.ts";
+export { isIpLiteral, LISTEN_HOST, normalizeHost, parseNetEntry } from "./net_entry.ts";
+export type { NetEntry, NetScheme } from "./net_entry.ts";
 export { openTrust } from "./trust.ts";
 export type { Trust, TrustedWorkspace } from "./trust.ts";
 export { findWorkspace, findWorkspaces, readWorkspace } from "./workspace.ts";
