@@ -12,6 +12,8 @@ export class GuestWorker {
    */
   readonly loaded: Promise<void>;
   readonly #worker: Worker;
+  /** Rejects when the thread dies by itself. */
+  readonly #failure: Promise<never>;
 
   /** Starts the thread with these permission lists; it holds its creator up for some 25 ms. */
   constructor(permissions: PermissionLists) {
@@ -20,17 +22,18 @@ export class GuestWorker {
       name: "guest",
       deno: { permissions: writable(permissions) },
     });
-    this.loaded = new Promise((resolve, reject) => {
+    this.#failure = new Promise((_, reject) => {
       this.#worker.onerror = (event) => {
         event.preventDefault();
         reject(new Error(event.message));
       };
-      this.#worker.onmessage = () => resolve();
     });
+    const up = new Promise<void>((resolve) => this.#worker.onmessage = () => resolve());
+    this.loaded = Promise.race([up, this.#failure]);
     this.loaded.catch(() => {});
   }
 
-  /** Starts the guest and settles with its report; a thread that dies by itself is a trap of kind `host`. */
+  /** Starts the guest and settles with its report; a thread that dies by itself is an error. */
   run(
     start: Omit<GuestStart, "answer">,
     preopens: readonly Preopen[],
@@ -38,11 +41,7 @@ export class GuestWorker {
   ): Promise<GuestReport> {
     const answer = new SharedArrayBuffer(4);
     const word = new Int32Array(answer);
-    return new Promise((resolve, reject) => {
-      this.#worker.onerror = (event) => {
-        event.preventDefault();
-        reject(new Error(event.message));
-      };
+    const report = new Promise<GuestReport>((resolve) => {
       this.#worker.onmessage = ({ data }: MessageEvent<FromGuest>) => {
         if (data.kind === "denied") onDenied(data.denial);
         else if (data.kind === "symlink") answerSymlink(word, preopens, data.place);
@@ -50,6 +49,7 @@ export class GuestWorker {
       };
       this.#worker.postMessage({ ...start, answer } satisfies GuestStart);
     });
+    return Promise.race([report, this.#failure]);
   }
 }
 
