@@ -6,7 +6,7 @@ Deno.test("newId: prefix and 32 lower-case hex, in creation order", () => {
   for (const id of ids) assert(isId(id, "ses"), id);
   assert(!isId("ses_../../etc", "ses"));
   assert(!isId(newId("dlg"), "ses"));
-  assertEquals(ids.map((id) => id.slice(4, 16)), ids.map((id) => id.slice(4, 16)).sort());
+  assertEquals(ids, ids.toSorted());
 });
 
 Deno.test("printable: escapes, bidi and invisible characters become visible; text stays", () => {

@@ -3,9 +3,15 @@ import { generate } from "@std/uuid";
 /** Prefixes of ids: session, task, context, delegation, message, request. */
 export type IdPrefix = "ses" | "tsk" | "ctx" | "dlg" | "msg" | "req";
 
-/** A fresh id: prefix, `_`, 32 lower-case hex of a UUID v7, so that lexical order is creation order. */
+let lastMs = 0;
+
+/**
+ * A fresh id: prefix, `_`, 32 lower-case hex of a UUID v7, so that lexical order is creation order. Within one process
+ * that holds for every two ids: each takes a millisecond of its own.
+ */
 export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
-  return `${prefix}_${generate().replaceAll("-", "")}`;
+  lastMs = Math.max(Date.now(), lastMs + 1);
+  return `${prefix}_${generate(lastMs).replaceAll("-", "")}`;
 }
 
 /** Whether `text` has the shape that {@link newId} gives. */

@@ -84,6 +84,7 @@ async function runRecorded(resolved: Resolved, digest: string, args: Arguments, 
     containment: { ...(declared === undefined ? {} : { declared }), ...containment },
     grants: grants.grants,
     args: guestArguments(resolved, args),
+    ...(grants.grants.fs.work === undefined ? {} : { work: places.work }),
     boll_version: BUILD_INFO.version,
   });
   const end = (how: { readonly outcome: Outcome; readonly error?: unknown }) => {

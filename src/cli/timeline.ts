@@ -12,11 +12,14 @@ const TIME_WIDTH = 11;
 export class Timeline {
   readonly #paint: Paint;
   readonly #id: string;
+  readonly #trace: string;
   #startedMs: number | undefined;
   #hasEnded = false;
 
-  constructor(sessionId: string, paint: Paint) {
+  /** `trace` is the path of the file that is shown. */
+  constructor(sessionId: string, trace: string, paint: Paint) {
     this.#id = sessionId;
+    this.#trace = trace;
     this.#paint = paint;
   }
 
@@ -57,6 +60,8 @@ export class Timeline {
       ["containment", `${text(containment["achieved"])} (${floor})`],
       ...reasons.map((reason): [string, string] => ["", reason]),
       ...grantLines(event["grants"]).map((line, i): [string, string] => [i === 0 ? "grants" : "", line]),
+      ...(event["work"] === undefined ? [] : [["work", text(event["work"])] as [string, string]]),
+      ["trace", printableLine(this.#trace)],
     ];
     const lines = rows.map(([name, value]) => `  ${this.#paint.dim(name.padEnd(12))} ${value}`);
     return [this.#paint.bold(`Session ${this.#id}`), ...lines, "", ""].join("\n");
@@ -79,6 +84,7 @@ export class Timeline {
     if (event.event === "denied") {
       return `${text(event["asked"])} (wall: ${text(event["wall"])}, grant: ${text(event["grant"])})`;
     }
+    if (event.event === "walls") return wallsRaised(event);
     if (event.event === "session_end") return this.#ending(event);
     const { event: _event, ts: _ts, session_id: _id, ...rest } = event;
     return Object.entries(rest).map(([name, value]) => `${printableLine(name, 40)}=${text(value)}`).join(" ");
@@ -106,6 +112,18 @@ export class Timeline {
       ...(manifest === undefined ? [] : [`or in the manifest: ${text(manifest)}`]),
     ];
   }
+}
+
+/** The walls that stood, strongest last. */
+function wallsRaised(event: TraceEvent): string {
+  const kernel = [
+    ...(event["landlock"] === true ? [`Landlock ABI ${text(event["landlock_abi"])}`] : []),
+    ...(event["seccomp"] === true ? ["seccomp"] : []),
+  ];
+  const permissions = event["permissions"] === "revoked" ? "all revoked" : "narrowed lists";
+  return `imports, permissions (${permissions}), process, ${
+    kernel.length === 0 ? "no kernel wall" : `kernel (${kernel.join(", ")})`
+  }`;
 }
 
 /** The effective grants in a few short lines. */

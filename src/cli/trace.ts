@@ -70,7 +70,7 @@ function showJson(paths: SessionPaths, context: Context): void {
 }
 
 function showTimeline(paths: SessionPaths, state: SessionState, context: Context): void {
-  const timeline = new Timeline(paths.id, paintFor(context.stdout, context));
+  const timeline = new Timeline(paths.id, paths.trace, paintFor(context.stdout, context));
   for (const { event, problem } of readTraceLines(paths.trace)) {
     if (event !== undefined) context.stdout.write(timeline.event(event));
     if (problem !== undefined) context.stdout.write(timeline.problem(problem));

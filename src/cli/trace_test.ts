@@ -47,6 +47,7 @@ function record(home: Home, ends: boolean): { id: string; trace: string; close()
   let now = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
   using writer = new TraceWriter(places, { now: () => now += 125 });
   writer.append("session_start", START);
+  writer.append("walls", { permissions: "lists", landlock: true, landlock_abi: 7, seccomp: true });
   writer.append("denied", DENIED);
   if (ends) writer.append("session_end", END);
   return places;
@@ -73,11 +74,13 @@ Deno.test("boll trace show: the newest session as a timeline, foreign text made 
                /data ro = /docs
                env LANG
                memory 64 MiB, deadline 5000 ms
+  trace        ${session.trace}
 
-   +0.125 s  denied           open \\u{1b}]0;/etc/shadow\\u{7} (wall: imports, grant: fs)
+   +0.125 s  walls            imports, permissions (narrowed lists), process, kernel (Landlock ABI 7, seccomp)
+   +0.250 s  denied           open \\u{1b}]0;/etc/shadow\\u{7} (wall: imports, grant: fs)
                               would allow it: --mount HOST:/etc
                               or in the manifest: grants.fs.mounts
-   +0.250 s  session_end      completed, exit 0, ended by guest after 250 ms
+   +0.375 s  session_end      completed, exit 0, ended by guest after 250 ms
 `,
     );
     assertEquals((await boll("trace", "show", session.id)).stdout, stdout);
@@ -92,8 +95,8 @@ Deno.test("boll trace show --json: the recorded lines, junk told on stderr", () 
     assertEquals(await boll("trace", "show", "--json"), { exitCode: 0, stdout: recorded, stderr: "" });
     Deno.writeTextFileSync(session.trace, recorded + "torn\x1b[2J");
     const { stdout, stderr } = await boll("trace", "show", "--json");
-    assertEquals([stdout, stderr], [recorded, "boll: warning: line 4 of the trace is skipped: torn\n"]);
-    assertStringIncludes((await boll("trace", "show")).stdout, "line 4 of the trace is skipped: torn");
+    assertEquals([stdout, stderr], [recorded, "boll: warning: line 5 of the trace is skipped: torn\n"]);
+    assertStringIncludes((await boll("trace", "show")).stdout, "line 5 of the trace is skipped: torn");
   }));
 
 Deno.test("boll trace show: a running session says so and stays; a dead one is marked crashed", () =>

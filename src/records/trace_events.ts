@@ -40,9 +40,21 @@ export interface SessionStart {
   /** The effective grants, as `boll explain --json` prints them. */
   readonly grants: unknown;
   readonly args?: readonly string[];
+  /** The folder behind `/workdir`, when that is granted. */
+  readonly work?: string;
   readonly boll_version?: string;
   readonly spawned_by?: string;
   readonly delegation_id?: string;
+}
+
+/** What stands around the guest, said by its cell and checked by its parent before the guest's first instruction. */
+export interface WallsRaised {
+  /** `lists`: a thread of its own with narrowed permissions; `revoked`: none are left at all. */
+  readonly permissions: "lists" | "revoked";
+  readonly landlock: boolean;
+  /** Landlock's ABI version, 0 without it. */
+  readonly landlock_abi: number;
+  readonly seccomp: boolean;
 }
 
 /** A wall said no: which one, for lack of which grant, to what, and what would allow it next time. */
@@ -92,6 +104,7 @@ export interface SessionEnd {
 /** Event name → fields. */
 export interface TraceFields {
   readonly session_start: SessionStart;
+  readonly walls: WallsRaised;
   readonly denied: Denied;
   readonly connection: Connection;
   readonly limit: LimitEvent;

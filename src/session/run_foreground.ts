@@ -3,7 +3,7 @@ import type { CachedComponent } from "../component/mod.ts";
 import { toFlags } from "../grants/mod.ts";
 import type { ProcessHull } from "../hull/mod.ts";
 import { type CellUsage, type CellWalls, decodeFromCell, type GuestEnding, type RunLoad } from "../protocol/mod.ts";
-import { makeTemporaryFolder, type SessionPlaces, type TraceWriter } from "../records/mod.ts";
+import { makeTemporaryFolder, type SessionPlaces, type TraceWriter, type WallsRaised } from "../records/mod.ts";
 import { type CellProcess, spawnForegroundCell } from "../supervisor/mod.ts";
 import { classifyEnding, type Outcome } from "./outcome.ts";
 import type { LaunchPlan } from "./plan.ts";
@@ -112,6 +112,7 @@ async function listen(cell: CellProcess, run: ForegroundRun, watch: Watch, heard
       case "ready":
         heard.walls = message.walls;
         checkWalls(message.walls, run.plan);
+        run.trace.append("walls", wallsEvent(message.walls));
         watch.deadline(run.plan.grants.limits.deadline_ms, "deadline");
         await cell.send({ type: "call", id: 0, export: "wasi:cli/run" });
         break;
@@ -131,6 +132,10 @@ async function listen(cell: CellProcess, run: ForegroundRun, watch: Watch, heard
     }
   }
   return heard;
+}
+
+function wallsEvent({ worker, landlock, seccomp, abi }: CellWalls): WallsRaised {
+  return { permissions: worker ? "lists" : "revoked", landlock, landlock_abi: abi, seccomp };
 }
 
 /** What was promised (and recorded) must stand, or the guest does not start. */
