@@ -4,7 +4,7 @@ import type { Programs } from "./programs.ts";
 import { type Candidate, interleave, type Timing } from "./timing.ts";
 
 /** Names of the functions in `file_operations.wat`. */
-const OPERATIONS = ["open_and_close", "stat_path", "read_4096", "write_4096"] as const;
+const OPERATIONS = ["read_file", "write_file", "open_and_close", "stat_path", "read_4096", "write_4096"] as const;
 
 /** Operations of one timed run; large against the spread of a start. */
 const COUNT = 20_000;

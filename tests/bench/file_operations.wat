@@ -39,6 +39,18 @@
     (call $drop (i32.load (i32.const 132))))
   (func $stat_path
     (call $stat_at (global.get $folder) (i32.const 1) (i32.const 512) (i32.const 9) (i32.const 128)))
+  (func $read_file
+    (local $opened i32)
+    (call $open_file)
+    (local.set $opened (i32.load (i32.const 132)))
+    (call $read (local.get $opened) (i64.const 4096) (i64.const 0) (i32.const 128))
+    (call $drop (local.get $opened)))
+  (func $write_file
+    (local $opened i32)
+    (call $open_file)
+    (local.set $opened (i32.load (i32.const 132)))
+    (call $write (local.get $opened) (i32.const 4096) (i32.const 4096) (i64.const 0) (i32.const 128))
+    (call $drop (local.get $opened)))
   (func $read_4096
     (call $read (global.get $file) (i64.const 4096) (i64.const 0) (i32.const 128)))
   (func $write_4096

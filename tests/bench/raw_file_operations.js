@@ -5,6 +5,12 @@ const bytes = new Uint8Array(4096);
 const operations = {
   open_and_close: () => Deno.openSync(path, { read: true, write: true }).close(),
   stat_path: () => Deno.lstatSync(path),
+  read_file: () => Deno.readFileSync(path),
+  write_file: () => {
+    const opened = Deno.openSync(path, { read: true, write: true });
+    opened.writeSync(bytes);
+    opened.close();
+  },
   read_4096: () => {
     file.seekSync(0, Deno.SeekMode.Start);
     file.readSync(bytes);
