@@ -3,7 +3,7 @@
  * The same source gives the same bytes. An executable that is up to date is left alone. Safe to run twice at once.
  * @module
  */
-import { stop } from "esbuild";
+import { type Plugin, stop } from "esbuild";
 import { createHash } from "node:crypto";
 import { join } from "@std/path";
 import { type BaseBinary, findBaseBinary } from "./base_binary.ts";
@@ -26,16 +26,20 @@ export async function buildExecutable(root: string): Promise<string> {
   }
 }
 
-/** Puts all that goes into the executable into `folder`; `define` sets more free names than the build's own. */
+/**
+ * Puts all that goes into the executable into `folder`; `define` sets more free names than the build's own, `plugins`
+ * change modules on their way in.
+ */
 export async function layOut(
   root: string,
   folder: string,
   base: BaseBinary,
   define: Readonly<Record<string, string>> = {},
+  plugins: readonly Plugin[] = [],
 ): Promise<void> {
   const { version } = JSON.parse(Deno.readTextFileSync(join(root, "deno.json")));
   const names = { BOLL_VERSION: version, BOLL_BASE: base.kind, ...define };
-  await bundleRoles({ root, outputFolder: folder, define: names });
+  await bundleRoles({ root, outputFolder: folder, define: names, plugins });
   copyVendor(join(root, ".build", "vendor"), join(folder, "vendor"));
 }
 

@@ -17,6 +17,8 @@ export interface BundleOptions {
   readonly outputFolder: string;
   /** Texts for free identifiers of the source, by name. */
   readonly define: Readonly<Record<string, string>>;
+  /** Asked before the build's own: how a test makes an executable that differs from the product. Default none. */
+  readonly plugins?: readonly Plugin[];
 }
 
 /** Writes all bundles and gives their file names, sorted. @throws Error when one fails or an import is left open. */
@@ -35,7 +37,7 @@ export async function bundleRoles(options: BundleOptions): Promise<string[]> {
   return made.sort();
 }
 
-function sharedOptions({ root, outputFolder, define }: BundleOptions): BuildOptions & { metafile: true } {
+function sharedOptions({ root, outputFolder, define, plugins = [] }: BundleOptions): BuildOptions & { metafile: true } {
   return {
     absWorkingDir: root,
     outdir: outputFolder,
@@ -54,7 +56,7 @@ function sharedOptions({ root, outputFolder, define }: BundleOptions): BuildOpti
     logLevel: "silent",
     logOverride: { "unsupported-dynamic-import": "error", "unsupported-require-call": "error", "direct-eval": "error" },
     define: Object.fromEntries(Object.entries(define).map(([name, value]) => [name, JSON.stringify(value)])),
-    plugins: [denoNames(root)],
+    plugins: [...plugins, denoNames(root)],
   };
 }
 

@@ -1,0 +1,128 @@
+/**
+ * What differs between the product and the executable of the escape tests: places in the source where a wall is raised,
+ * each replaced while bundling by one that asks first whether the wall is to stand. A place that is not found exactly
+ * once fails the build, so that no wall moves away from its test unseen.
+ * @module
+ */
+import type { Plugin } from "esbuild";
+import { join } from "@std/path";
+
+interface Change {
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+}
+
+const ALL_PERMISSIONS = "{ read: true, write: true, net: true, env: true, run: true, ffi: true, sys: true }";
+
+const CHANGES: readonly Change[] = [
+  // Wall 1: the guest's first argument may be JavaScript for the guest's thread, and links are made as asked.
+  {
+    file: "src/guest/run_guest.ts",
+    find: "export async function runGuest(load: RunLoad, loaded: LoadedComponent, ports: GuestPorts)",
+    replace: `import { isInjected, runInjected } from "../../tests/sandbox/variant/injected.ts";
+      export function runGuest(load, loaded, ports) {
+        return isInjected(load) ? runInjected(load, ports) : runLinked(load, loaded, ports);
+      }
+      async function runLinked(load: RunLoad, loaded: LoadedComponent, ports: GuestPorts)`,
+  },
+  {
+    file: "src/wasi/symlink_inside.ts",
+    find: "export function symlinkInside(preopens: readonly Preopen[], place: SymlinkPlace): void {",
+    replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts";
+      export function symlinkInside(preopens: readonly Preopen[], place: SymlinkPlace): void {
+        if (!stands(1)) return Deno.symlinkSync(place.target, preopens[place.preopen].host + "/" + place.path);`,
+  },
+  // Wall 2: the thread has what the executable has, and the main thread keeps it too.
+  {
+    file: "src/guest/guest_worker.ts",
+    find: "permissions: writable(permissions) }",
+    replace: `permissions: stands(2) ? writable(permissions) : ${ALL_PERMISSIONS} }`,
+  },
+  {
+    file: "src/guest/guest_worker.ts",
+    find: "const ENTRY =",
+    replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts"; const ENTRY =`,
+  },
+  {
+    file: "src/guest/serve_run.ts",
+    find: "function revokeUnneeded(load: RunLoad): void {",
+    replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts";
+      function revokeUnneeded(load: RunLoad): void { if (!stands(2)) return;`,
+  },
+  // Wall 3: the cell gets the caller's environment and descriptors, no limits, and outlives its parent.
+  {
+    file: "src/session/self_command.ts",
+    find: "args: [], env: {} }",
+    replace: "args: STANDING_ARGUMENTS, env: {} }",
+  },
+  {
+    file: "src/session/self_command.ts",
+    find: "PATH: CHILD_PATH,",
+    replace: "...(stands(3) ? {} : Deno.env.toObject()), PATH: CHILD_PATH,",
+  },
+  {
+    file: "src/session/self_command.ts",
+    find: "const CHILD_PATH =",
+    replace:
+      `import { STANDING_ARGUMENTS, stands } from "../../tests/sandbox/variant/standing_walls.ts"; const CHILD_PATH =`,
+  },
+  {
+    file: "src/hull/process_hull.ts",
+    find: "dieWithParent(expectedParentPid: number): void {",
+    replace: "dieWithParent(expectedParentPid: number): void { if (!stands(3)) return;",
+  },
+  {
+    file: "src/hull/process_hull.ts",
+    find: "closeDescriptorsOnExec(from = 3): void {",
+    replace: "closeDescriptorsOnExec(from = 3): void { if (!stands(3)) return;",
+  },
+  {
+    file: "src/hull/process_hull.ts",
+    find: "limit(limits: ProcessLimits): void {",
+    replace: "limit(limits: ProcessLimits): void { if (!stands(3)) return;",
+  },
+  // Wall 4: nothing is raised, in the supervisor and in the cell, and both believe it was.
+  {
+    file: "src/hull/process_hull.ts",
+    find: "confine(rules: HullRules): HullReport {",
+    replace: `confine(rules: HullRules): HullReport {
+      if (!stands(4)) return { landlock: "on", seccomp: "on", abi: 0, durationMs: 0 };`,
+  },
+  {
+    file: "src/hull/process_hull.ts",
+    find: "const PR_SET_NO_NEW_PRIVS",
+    replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts"; const PR_SET_NO_NEW_PRIVS`,
+  },
+];
+
+/** Makes the changes in the checkout at `root`. White space in what is sought stands for any white space. */
+export function changeWalls(root: string): Plugin {
+  return {
+    name: "change-walls",
+    setup(setup) {
+      for (const file of new Set(CHANGES.map((change) => change.file))) {
+        const path = join(root, file);
+        setup.onLoad({ filter: new RegExp(`^${literal(path)}$`) }, () => ({
+          contents: changeText(file, Deno.readTextFileSync(path)),
+          loader: "ts",
+        }));
+      }
+    },
+  };
+}
+
+function changeText(file: string, text: string): string {
+  for (const { find, replace } of CHANGES.filter((change) => change.file === file)) {
+    const places = text.split(new RegExp(literal(find).replace(/ /g, ",?\\s+")));
+    if (places.length !== 2) {
+      throw new Error(`Change ${file} for the escape tests: found ${places.length - 1} places of ${find}, wanted one`);
+    }
+    text = places.join(replace);
+  }
+  return text;
+}
+
+function literal(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
