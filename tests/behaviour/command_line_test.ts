@@ -1,0 +1,93 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { fixture, forEachMode } from "../harness.ts";
+
+forEachMode(
+  "boll: an unknown verb, flag or value is a usage error with a suggestion, and nothing starts",
+  async (bed) => {
+    const guest = await fixture("hello_stdio");
+    const wrong: [string[], RegExp][] = [
+      [["rum", guest], /run/],
+      [["run", guest, "--mont", "x:/y"], /--mount/],
+      [["run", guest, "--deadline", "soon"], /deadline/],
+      [["run", guest, "--mount", "nowhere"], /HOST:GUEST|mount/],
+      [["run", guest, "--net", "https://example.com"], /not supported yet/],
+      [["run"], /CAPSULE/],
+    ];
+    for (const [args, wanted] of wrong) {
+      const result = await bed.run(args);
+      assertEquals([result.code, result.stdout], [2, ""], args.join(" "));
+      assertMatch(result.stderr, wanted);
+      assertMatch(result.lastLine, /^boll: /);
+    }
+    assertEquals((await bed.run(["run", guest])).stdout, "hello from wasm\n");
+  },
+);
+
+forEachMode("boll: arguments after -- belong to the guest, also when they look like options", async (bed) => {
+  const { value } = await bed.probe("args", { args: ["--json", "--help", "--", "-x"] });
+  assertEquals(value, ["--json", "--help", "--", "-x"]);
+});
+
+forEachMode("boll: every verb has help that fits a screen", async (bed) => {
+  const overview = await bed.run(["--help"]);
+  assertEquals(overview.code, 0);
+  for (const verb of ["run", "check", "explain", "doctor", "init", "trace", "version"]) {
+    assertStringIncludes(overview.stdout, verb);
+    const help = await bed.run([verb, "--help"]);
+    assertEquals(help.code, 0, help.stderr);
+    const lines = help.stdout.trimEnd().split("\n");
+    assertEquals(lines.length <= 40 && lines.every((line) => line.length <= 100), true, help.stdout);
+  }
+});
+
+forEachMode("boll run --dry-run: checks and builds, runs nothing", async (bed) => {
+  const result = await bed.guest("hello_stdio", ["--dry-run"]);
+  assertEquals(result.code, 0, result.stderr);
+  assertEquals(result.stdout.includes("hello from wasm"), false);
+  const refused = await bed.guest("wants_http", ["--dry-run"]);
+  assertEquals(refused.code, 5);
+});
+
+forEachMode("boll run --json: stdout stays the guest's, one object on stderr, on refusals too", async (bed) => {
+  const done = await bed.guest("hello_stdio", ["--json"]);
+  assertEquals([done.stdout, done.stderr.trimEnd().split("\n").length], ["hello from wasm\n", 1]);
+  const keys = ["session_id", "status", "exit_code", "ended_by", "duration_ms", "containment", "trace"];
+  assertEquals(keys.filter((key) => !(key in (done.json ?? {}))), []);
+  const refused = await bed.guest("wants_evil", ["--json"]);
+  assertEquals([refused.json?.exit_code, refused.json?.ended_by], [5, "refused"]);
+});
+
+forEachMode("boll trace show: prints the session's events, as text and as JSON", async (bed) => {
+  await bed.guest("exit3");
+  const text = await bed.run(["trace", "show"]);
+  assertEquals(text.code, 0, text.stderr);
+  assertStringIncludes(text.stdout, "session_end");
+  const json = await bed.run(["trace", "show", "--json"]);
+  const events = json.stdout.trimEnd().split("\n").map((line) => JSON.parse(line).event);
+  assertEquals([events[0], events.at(-1)], ["session_start", "session_end"]);
+});
+
+forEachMode("boll version and doctor: say what this is and which walls the host has", async (bed) => {
+  const version = await bed.run(["version"]);
+  assertEquals(version.code, 0);
+  assertMatch(version.stdout, /\d+\.\d+\.\d+/);
+  const doctor = await bed.run(["doctor"]);
+  for (const wall of ["1 imports", "2 permissions", "3 process", "4 kernel"]) assertStringIncludes(doctor.stdout, wall);
+});
+
+forEachMode("run: two first runs at once build one component twice at most and both succeed", async (bed) => {
+  const both = await Promise.all([bed.guest("hello_stdio"), bed.guest("hello_stdio")]);
+  assertEquals(both.map((result) => [result.code, result.stdout]), [[0, "hello from wasm\n"], [
+    0,
+    "hello from wasm\n",
+  ]]);
+  assertEquals(bed.sessions().length, 2);
+});
+
+forEachMode("run: a home that cannot be used is refused with a hint", async (bed) => {
+  const file = `${bed.folder("file", { home: "" })}/home`;
+  const refused = await bed.guest("ok", [], { env: { BOLL_HOME: file } });
+  assertEquals(refused.code === 0, false);
+  assertStringIncludes(refused.stderr, "BOLL_HOME");
+  assertEquals((await bed.guest("ok")).code, 0);
+});

@@ -1,0 +1,64 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { type Bed, fixture, forEachMode } from "../harness.ts";
+import { Terminal } from "../terminal.ts";
+
+/** A shell with job control, so that boll is a job as it is for a person. */
+function shell(bed: Bed): Terminal {
+  return new Terminal(["bash", "--norc", "--noprofile", "-i"], {
+    scratch: bed.root,
+    cwd: bed.root,
+    env: bed.environment({ PS1: "ready> ", HISTFILE: "/dev/null" }),
+  });
+}
+
+async function probeLine(bed: Bed, source: string): Promise<string> {
+  const words = bed.command(["run", await fixture("probe"), "--", source]);
+  return words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ") + "\n";
+}
+
+forEachMode("terminal: the guest's streams are the terminal", async (bed) => {
+  const source = "[terminal.stdin(), terminal.stdout(), terminal.stderr()]";
+  await using terminal = new Terminal(bed.command(["run", await fixture("probe"), "--", source]), {
+    scratch: bed.root,
+    cwd: bed.root,
+    env: bed.environment(),
+  });
+  assertEquals(await terminal.end(), 0);
+  assertStringIncludes(terminal.output.text, "[true,true,true]");
+});
+
+forEachMode(
+  "terminal: Ctrl-D ends the guest's input, Ctrl-C the run, and the shell reads on afterwards",
+  async (bed) => {
+    await using terminal = shell(bed);
+    await terminal.waitFor("ready> ");
+    await terminal.type(await probeLine(bed, 'print("guest" + "-up"); return "got " + readStdin().length'));
+    await terminal.waitFor("guest-up");
+    await terminal.type("four\n\x04");
+    await terminal.waitFor('"got 5"');
+    await terminal.type(await probeLine(bed, 'print("again" + "-up"); readStdin()'));
+    await terminal.waitFor("again-up");
+    await terminal.type("\x03");
+    await terminal.type("echo code-$?\n");
+    await terminal.waitFor("code-130");
+    await terminal.type('read line; echo "read $line"\n');
+    await terminal.type("after\n");
+    await terminal.waitFor("read after");
+    await terminal.type("exit 0\n");
+    assertEquals(await terminal.end(), 0);
+  },
+);
+
+forEachMode("terminal: Ctrl-Z stops the whole job and fg brings it back", async (bed) => {
+  await using terminal = shell(bed);
+  await terminal.waitFor("ready> ");
+  await terminal.type(await probeLine(bed, 'print("guest" + "-up"); return "got " + readStdin().length'));
+  await terminal.waitFor("guest-up");
+  await terminal.type("\x1a");
+  await terminal.waitFor("Stopped");
+  await terminal.type("fg\n");
+  await terminal.type("four\n\x04");
+  await terminal.waitFor('"got 5"');
+  await terminal.type("exit 0\n");
+  assertEquals(await terminal.end(), 0);
+});

@@ -1,0 +1,59 @@
+/**
+ * What an attempt to get out is made of. Routes are functions whose *text* is sent to the attacker: they close over
+ * nothing. A route gives true when it got out, and anything else, or an error, when it did not.
+ * @module
+ */
+
+/** The host's paths that an attempt is about; what is `outside` is granted to nobody. */
+export interface World {
+  /** Holds `secret-0.txt` to `secret-9.txt`, `secret.json`, `secret.js` and the read-only mount `data`; also the cwd. */
+  readonly outside: string;
+  /** Mounted read-only at `/data`: `a.txt`, `deep/b.txt`, `f0` to `f19`, `granted.json` and planted links. */
+  readonly data: string;
+  /** The work folder, at `/workdir`: `own.txt`, `own-1.txt`, `own-2.txt`. */
+  readonly work: string;
+  /** A file of the system that no capsule may see: `/etc/shadow` where the tests may read it at all. */
+  readonly system: string;
+}
+
+/** What a guest's route may use: names that the probe binds. */
+export interface Guest {
+  readFile(path: string): string;
+  writeFile(path: string, text: string): void;
+  appendFile(path: string, text: string): void;
+  open(path: string, options: Readonly<Record<string, boolean>>): unknown;
+  makeFolder(path: string): void;
+  removeFolder(path: string): void;
+  removeFile(path: string): void;
+  rename(from: string, to: string): void;
+  link(from: string, to: string): void;
+  symlink(target: string, path: string): void;
+  setTimes(path: string, access: unknown, modification: unknown): void;
+  readonly env: Readonly<Record<string, string>>;
+  readonly args: readonly string[];
+}
+
+/** What code in the guest's thread may use beside all of Deno's globals. */
+export interface Injected {
+  /** Calls a function of libc by name, where ffi lets it; throws when it says -1. */
+  libc(name: string, ...values: (number | string | Uint8Array)[]): number;
+  readonly env: readonly (readonly [string, string])[];
+  /** Asks the cell's main thread for a link at `path` below the work folder. */
+  askForLink(path: string, target: string): void;
+  /** The parent of this process. */
+  readonly parent: number;
+}
+
+/** One way to try, as a guest through WASI. */
+export type GuestRoute = (guest: Guest, world: World) => unknown;
+
+/** One way to try, as JavaScript in the guest's thread. */
+export type InjectedRoute = (tools: Injected, world: World) => unknown;
+
+/** An attempt: several routes to the same end, and for each attacker a twin that is allowed and must work. */
+export interface Attempt {
+  readonly guest: Readonly<Record<string, GuestRoute>>;
+  readonly guestTwin: GuestRoute;
+  readonly injected: Readonly<Record<string, InjectedRoute>>;
+  readonly injectedTwin: InjectedRoute;
+}

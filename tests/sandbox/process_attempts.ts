@@ -1,0 +1,127 @@
+/** Attempts on processes: what `/proc` shows, programs, the parent, code from elsewhere. */
+import type { Attempt } from "./attempt.ts";
+
+/** The magic links of `/proc` that lead to the whole file system. */
+export const procFolders: Attempt = {
+  guest: {
+    root: ({ readFile }, { outside }) => readFile(`/data//proc/self/root${outside}/secret-0.txt`) === "secret",
+    cwd: ({ readFile }) => readFile("/data//proc/self/cwd/secret-0.txt") === "secret",
+    dots: ({ readFile }) => readFile("/data/../../../../../../../proc/self/cwd/secret-0.txt") === "secret",
+    plantedRoot: ({ readFile }, { outside }) => readFile(`/data/to-root${outside}/secret-0.txt`) === "secret",
+    plantedCwd: ({ readFile }) => readFile("/data/to-cwd/secret-0.txt") === "secret",
+  },
+  guestTwin: ({ readFile }) => readFile("/data/self/a.txt") === "granted",
+  injected: {
+    root: (_, { outside }) => Deno.readTextFileSync(`/proc/self/root${outside}/secret-0.txt`) === "secret",
+    cwd: () => Deno.readTextFileSync("/proc/self/cwd/secret-0.txt") === "secret",
+    thread: (_, { outside }) => Deno.readTextFileSync(`/proc/thread-self/root${outside}/secret-0.txt`) === "secret",
+    parentRoot: ({ parent }, { outside }) =>
+      Deno.readTextFileSync(`/proc/${parent}/root${outside}/secret-0.txt`) === "secret",
+    parentDescriptor: ({ parent }) => Deno.readTextFileSync(`/proc/${parent}/fd/9`) === "secret",
+    // A place that is granted by its own name is not granted by this one.
+    libc: ({ libc }) => libc("open", "/proc/self/cwd/secret-0.txt", 0) > 0,
+  },
+  injectedTwin: (_, { data }) => Deno.readTextFileSync(`${data}/self/a.txt`) === "granted",
+};
+
+/** A descriptor that whoever started boll had open. */
+export const procDescriptors: Attempt = {
+  guest: {
+    absolute: ({ readFile }) => readFile("/data//proc/self/fd/9") === "secret",
+    planted: ({ readFile }) => readFile("/data/to-fd/9") === "secret",
+  },
+  guestTwin: ({ open }) => open("/data/a.txt", { read: true }) !== undefined,
+  injected: {
+    proc: () => Deno.readTextFileSync("/proc/self/fd/9") === "secret",
+    dev: () => Deno.readTextFileSync("/dev/fd/9") === "secret",
+    libc: ({ libc }) => libc("read", 9, new Uint8Array(6), 6) === 6,
+  },
+  injectedTwin: (_, { data }) => {
+    using file = Deno.openSync(`${data}/a.txt`);
+    return file.readSync(new Uint8Array(7)) === 7;
+  },
+};
+
+/** Another program. A guest has no such import: see the test of `wants_evil`. */
+export const exec: Attempt = {
+  guest: {},
+  guestTwin: ({ readFile }) => readFile("/data/a.txt") === "granted",
+  injected: {
+    deno: () => new Deno.Command("/bin/sh", { args: ["-c", "exit 7"] }).outputSync().code === 7,
+    spawn: async () => (await new Deno.Command("/bin/sh", { args: ["-c", "exit 7"] }).spawn().status).code === 7,
+    node: async () => (await import("node:child_process")).spawnSync("/bin/sh", ["-c", "exit 7"]).status === 7,
+    itself: () => new Deno.Command(Deno.execPath(), { args: ["version"] }).outputSync().success,
+    libc: ({ libc }) => libc("system", "exit 7") === 7 << 8,
+  },
+  injectedTwin: (_, { data }) => Deno.readTextFileSync(`${data}/a.txt`) === "granted",
+};
+
+/** The variables that boll was started with, as they reach the cell. */
+export const inheritedEnvironment: Attempt = {
+  guest: {
+    variables: ({ env }) => "ESCAPE_SECRET" in env || "BOLL_HOME" in env || "PATH" in env,
+  },
+  guestTwin: ({ env }) => env.GRANTED === "value",
+  injected: {
+    deno: () => Deno.env.get("ESCAPE_SECRET") === "secret",
+    node: async () => (await import("node:process")).env.ESCAPE_SECRET === "secret",
+    libc: ({ libc }) => libc("getenv", "ESCAPE_SECRET") !== 0,
+  },
+  injectedTwin: ({ env }) => env.some(([name, value]) => name === "GRANTED" && value === "value"),
+};
+
+/** What the parent has in its memory, its environment and its arguments. */
+export const parentProcess: Attempt = {
+  guest: {
+    ownArguments: ({ args }) => args.some((word) => word === "--work" || word === "run"),
+    proc: ({ readFile }) => readFile("/data//proc/self/environ").length > 0,
+    planted: ({ readFile }) => readFile("/data/to-init/cmdline").length > 0,
+  },
+  guestTwin: ({ args }) => args.length === 1,
+  injected: {
+    environment: ({ parent }) => Deno.readTextFileSync(`/proc/${parent}/environ`).includes("ESCAPE_SECRET=secret"),
+    arguments: ({ parent }) => Deno.readTextFileSync(`/proc/${parent}/cmdline`).includes("\0--work\0"),
+    memory: ({ parent }) => Deno.openSync(`/proc/${parent}/mem`) !== undefined,
+    signal: ({ parent }) => Deno.kill(parent, "SIGCONT") === undefined,
+    libcSignal: ({ libc, parent }) => libc("kill", parent, 0) === 0,
+    libcTrace: ({ libc, parent }) => libc("ptrace", 0x4206, parent, 0, 0) === 0,
+    libcDescriptor: ({ libc, parent }) => libc("pidfd_getfd", libc("pidfd_open", parent, 0), 9, 0) > 0,
+  },
+  injectedTwin: () => Deno.args.every((word) => word.startsWith("--standing-walls=")),
+};
+
+/** Code and data from a file outside, by the loader of modules. */
+export const importOutside: Attempt = {
+  guest: {
+    import: (_, { outside }) => {
+      let loaded: unknown;
+      new Function("path", "done", "import(path).then(done, () => {})")(
+        `${outside}/secret.json`,
+        (module: unknown) => loaded = module,
+      );
+      return loaded !== undefined;
+    },
+  },
+  guestTwin: ({ readFile }) => readFile("/data/granted.json") === '{"granted":true}',
+  injected: {
+    json: async (_, { outside }) =>
+      (await import(`file://${outside}/secret.json`, { with: { type: "json" } })).default.secret === true,
+    script: async (_, { outside }) => (await import(`file://${outside}/secret.js`)).secret === true,
+    require: async (_, { outside }) =>
+      (await import("node:module")).createRequire(`file://${outside}/x.js`)("./secret.json").secret === true,
+    worker: async (_, { outside }) => {
+      const worker = new Worker(`file://${outside}/secret.js`, { type: "module" });
+      const answer = await new Promise((resolve) => {
+        worker.onmessage = ({ data }) => resolve(data);
+        worker.onerror = (event) => {
+          event.preventDefault();
+          resolve(undefined);
+        };
+      });
+      worker.terminate();
+      return answer === "secret";
+    },
+  },
+  injectedTwin: async (_, { data }) =>
+    (await import(`file://${data}/granted.json`, { with: { type: "json" } })).default.granted === true,
+};
