@@ -132,6 +132,7 @@ export function fileErrorOf(error: unknown): FileError {
   if (!(error instanceof Error)) return "io";
   if (error instanceof Deno.errors.NotCapable) return "not-permitted";
   if (error instanceof Deno.errors.BadResource) return "bad-descriptor";
+  if (error instanceof Deno.errors.WouldBlock) return "would-block";
   const named = BY_NAME.get(String((error as { code?: unknown }).code));
   if (named !== undefined) return named;
   const number = /\(os error (\d+)\)/.exec(error.message)?.[1];

@@ -23,10 +23,10 @@ export class InputStream {
   }
 
   read(length: bigint): Uint8Array {
-    return this.#take((source, count) => source.read(count) as SourceChunk, length) as Uint8Array;
+    return this.#take((source, count) => source.read(count), length);
   }
 
-  blockingRead(length: bigint): Uint8Array | Promise<Uint8Array> {
+  blockingRead(length: bigint): Uint8Array {
     return this.#take((source, count) => source.blockingRead(count), length);
   }
 
@@ -34,9 +34,8 @@ export class InputStream {
     return BigInt(this.read(length).length);
   }
 
-  blockingSkip(length: bigint): bigint | Promise<bigint> {
-    const bytes = this.blockingRead(length);
-    return bytes instanceof Promise ? bytes.then((done) => BigInt(done.length)) : BigInt(bytes.length);
+  blockingSkip(length: bigint): bigint {
+    return BigInt(this.blockingRead(length).length);
   }
 
   subscribe(): Pollable {
@@ -47,10 +46,7 @@ export class InputStream {
     this.#end();
   }
 
-  #take(
-    read: (source: StreamSource, count: number) => SourceChunk | Promise<SourceChunk>,
-    length: bigint,
-  ): Uint8Array | Promise<Uint8Array> {
+  #take(read: (source: StreamSource, count: number) => SourceChunk, length: bigint): Uint8Array {
     const count = cappedLength(length, MAX_READ_BYTES);
     const source = this.#source;
     if (source === undefined) throw closed();
@@ -59,21 +55,12 @@ export class InputStream {
     try {
       chunk = read(source, count);
     } catch (error) {
-      throw this.#fail(error);
+      if (!(error instanceof Deno.errors.WouldBlock)) this.#end();
+      throw failed(error);
     }
-    if (!(chunk instanceof Promise)) return this.#deliver(chunk);
-    return chunk.then((done) => this.#deliver(done), (error) => Promise.reject(this.#fail(error)));
-  }
-
-  #deliver(chunk: SourceChunk): Uint8Array {
     if (chunk !== undefined) return chunk;
     this.#end();
     throw closed();
-  }
-
-  #fail(error: unknown) {
-    this.#end();
-    return failed(error);
   }
 
   #end(): void {

@@ -63,15 +63,11 @@ export class OutputStream {
   }
 
   splice(source: InputStream, length: bigint): bigint {
-    const count = this.#spliceLength(length);
-    return count === 0n ? 0n : this.#pass(source.read(count));
+    return this.#pass((count) => source.read(count), length);
   }
 
-  blockingSplice(source: InputStream, length: bigint): bigint | Promise<bigint> {
-    const count = this.#spliceLength(length);
-    if (count === 0n) return 0n;
-    const bytes = source.blockingRead(count);
-    return bytes instanceof Promise ? bytes.then((done) => this.#pass(done)) : this.#pass(bytes);
+  blockingSplice(source: InputStream, length: bigint): bigint {
+    return this.#pass((count) => source.blockingRead(count), length);
   }
 
   [Symbol.dispose](): void {
@@ -79,11 +75,10 @@ export class OutputStream {
   }
 
   // Never more than the sink takes: what is read from the source must be written.
-  #spliceLength(length: bigint): bigint {
-    return BigInt(cappedLength(length, Math.min(this.#open().budget(), MAX_READ_BYTES)));
-  }
-
-  #pass(bytes: Uint8Array): bigint {
+  #pass(read: (count: bigint) => Uint8Array, length: bigint): bigint {
+    const count = cappedLength(length, Math.min(this.#open().budget(), MAX_READ_BYTES));
+    if (count === 0) return 0n;
+    const bytes = read(BigInt(count));
     this.#put(bytes);
     return BigInt(bytes.length);
   }

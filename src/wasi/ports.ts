@@ -6,10 +6,10 @@ export interface ByteSource {
   /** Up to `maxBytes` (≥ 1) without waiting; empty when there is nothing yet. */
   read(maxBytes: number): SourceChunk;
   /**
-   * Up to `maxBytes` (≥ 1), at least one byte, or the end. Holds up the thread; a promise only where a read that
-   * cannot be taken back is under way.
+   * Up to `maxBytes` (≥ 1), at least one byte, or the end. Holds up the thread.
+   * @throws Deno.errors.WouldBlock where a read that cannot be taken back is under way: the guest may try again.
    */
-  blockingRead(maxBytes: number): SourceChunk | Promise<SourceChunk>;
+  blockingRead(maxBytes: number): SourceChunk;
   /** Would {@link read} answer with bytes or the end? */
   ready(): boolean;
   /** Settles (never rejects) once {@link ready}. */

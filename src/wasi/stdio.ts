@@ -25,8 +25,8 @@ export interface StdoutFile {
 
 /**
  * The process's own stdin as a source. Reading holds up the thread; only a guest that waits for stdin *and* something
- * else starts an asynchronous read ahead (≤ 64 KiB). Such a read cannot be taken back, so a blocking read that finds
- * one under way answers with a promise; no byte is lost or comes twice.
+ * else starts an asynchronous read ahead (≤ 64 KiB). Such a read cannot be taken back and ends only while the guest
+ * waits in a poll, so a blocking read that finds one under way says `would-block`; no byte is lost or comes twice.
  */
 export function inheritedStdin(file: StdinFile = Deno.stdin): ByteSource {
   const buffer = new Uint8Array(READ_AHEAD_BYTES);
@@ -66,7 +66,9 @@ export function inheritedStdin(file: StdinFile = Deno.stdin): ByteSource {
   return {
     read: take,
     blockingRead(maxBytes) {
-      if (!ready() && underWay !== undefined) return underWay.then(() => take(maxBytes));
+      if (!ready() && underWay !== undefined) {
+        throw new Deno.errors.WouldBlock("Read stdin: a read ahead is under way, poll first");
+      }
       if (!ready()) fillSync();
       return take(maxBytes);
     },
@@ -128,7 +130,7 @@ function stdoutSegment(bytes: Uint8Array, isTerminal: boolean): Uint8Array {
 }
 
 /** Writes some of `segment`: how many bytes. @throws SinkClosed */
-function put(file: StdoutFile, segment: Uint8Array, isBuffered: boolean): number {
+function put(file: StdoutFile, segment: Uint8Array, isLineBuffered: boolean): number {
   for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = longer(pauseMs)) {
     try {
       return file.writeSync(segment);
@@ -136,13 +138,17 @@ function put(file: StdoutFile, segment: Uint8Array, isBuffered: boolean): number
       if (error instanceof Deno.errors.BrokenPipe) throw new SinkClosed("Write output: its reader is gone");
       if (!isTryAgain(error)) throw error;
       sleep(pauseMs);
-      if (!isBuffered || segment.length >= LINE_BUFFER_BYTES || segment.includes(NEWLINE)) continue;
-      // It is in Rust's buffer: writing nothing pushes it out.
-      if (segment.length > 0) put(file, nothing, true);
-      else continue;
-      return segment.length;
+      if (isLineBuffered && isHeldBack(segment)) {
+        put(file, nothing, true); // pushes it out
+        return segment.length;
+      }
     }
   }
+}
+
+/** Is this piece, when a write of it says EAGAIN, in the line writer's buffer all the same? */
+function isHeldBack(segment: Uint8Array): boolean {
+  return segment.length > 0 && segment.length < LINE_BUFFER_BYTES && !segment.includes(NEWLINE);
 }
 
 function readWaiting(file: StdinFile, buffer: Uint8Array): number | null {
