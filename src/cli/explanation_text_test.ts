@@ -12,6 +12,7 @@ const EXPLANATION: Explanation = {
   grants: {
     fs: { work: "rw", mounts: [{ guest: "/data", mode: "ro", host: "/docs" }] },
     env: ["LANG"],
+    net: ["https://api.example.com"],
     stdio: true,
     clocks: false,
     random: true,

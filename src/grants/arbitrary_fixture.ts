@@ -6,6 +6,22 @@ const host = fc.constantFrom("/h", "/h/a", "/h/a/b", "/h/ab", "/h/c", "/i");
 const mode = fc.constantFrom("ro" as const, "rw" as const);
 const limit = fc.integer({ min: 1, max: 5 });
 
+/** Entries that are equal, contain one another, and miss by scheme, port or host; sorted. */
+const ENTRIES = [
+  "http://*.a.b",
+  "https://*.a.b",
+  "https://*.a.b:8443",
+  "https://*.c.a.b",
+  "https://a.b",
+  "https://c.a.b",
+  "https://d.c.a.b",
+  "https://xa.b",
+  "listen:8080",
+  "tcp://127.0.0.1:53",
+  "tcp://[::1]:53",
+  "udp://127.0.0.1:53",
+];
+
 const limits: fc.Arbitrary<Limits> = fc.record({
   memory_mb: limit,
   deadline_ms: limit,
@@ -23,12 +39,13 @@ function grants(mount: fc.Arbitrary<MountGrant>): fc.Arbitrary<Grants> {
       mounts: fc.uniqueArray(mount, { selector: ({ guest }) => guest, maxLength: 4 }),
     }, { requiredKeys: ["mounts"] }),
     env: fc.uniqueArray(fc.constantFrom("LANG", "TZ", "A", "__proto__", "constructor"), { maxLength: 4 }),
+    net: fc.subarray(ENTRIES),
     stdio: fc.boolean(),
     clocks: fc.boolean(),
     random: fc.boolean(),
     limits,
     containment: fc.constantFrom("advisory" as const, "scoped" as const),
-  }, { requiredKeys: ["fs", "env", "stdio", "clocks", "random", "limits"] });
+  }, { requiredKeys: ["fs", "env", "net", "stdio", "clocks", "random", "limits"] });
 }
 
 const guest = fc.constantFrom("/a", "/b", "/c", "/__proto__");
@@ -46,6 +63,7 @@ export function grantsWith(fields: Partial<Grants>): Grants {
   return {
     fs: { mounts: [] },
     env: [],
+    net: [],
     stdio: true,
     clocks: true,
     random: true,

@@ -1,10 +1,12 @@
 import type { DeclaredGrants } from "../manifest/mod.ts";
+import { canonicalNet } from "./net_entry.ts";
 import { DEFAULT_LIMITS, type Grants, type Limits, type MountGrant } from "./grants.ts";
 
 /** The grants of a capsule that declares none: stdio, clocks and random, nothing else. */
 export const NO_GRANTS: Grants = {
   fs: { mounts: [] },
   env: [],
+  net: [],
   stdio: true,
   clocks: true,
   random: true,
@@ -32,6 +34,7 @@ export function completeGrants(
   return {
     fs: { ...(work === undefined ? {} : { work }), mounts },
     env: declared.env ?? [],
+    net: canonicalNet(declared.net ?? []),
     stdio: declared.stdio ?? true,
     clocks: declared.clocks ?? true,
     random: declared.random ?? true,

@@ -34,6 +34,8 @@ export interface Grants {
   };
   /** Names whose values reach `wasi:cli/environment` (values travel beside, never here). */
   readonly env: readonly string[];
+  /** Canonical entries ({@link parseNetEntry}), sorted by code unit, each once. Empty is no network. */
+  readonly net: readonly string[];
   readonly stdio: boolean;
   readonly clocks: boolean;
   readonly random: boolean;

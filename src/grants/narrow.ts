@@ -1,3 +1,4 @@
+import { intersectNet } from "./net_entry.ts";
 import { deeperPath } from "./paths.ts";
 import type { Grants, Limits, MountGrant, MountMode } from "./grants.ts";
 
@@ -23,11 +24,13 @@ export function narrow(declared: Grants, ceiling: Grants): Narrowed {
   const work = weaker(declared.fs.work, ceiling.fs.work);
   const mounts = declared.fs.mounts.flatMap((mount) => meet(mount, ceiling.fs.mounts) ?? []).sort(byGuest);
   const env = [...new Set(declared.env)].filter((name) => ceiling.env.includes(name)).sort();
+  const net = intersectNet(declared.net, ceiling.net);
   const floors = [declared.containment, ceiling.containment];
   const containment = floors.includes("scoped") ? "scoped" : floors.includes("advisory") ? "advisory" : undefined;
   const grants: Grants = {
     fs: { ...(work === undefined ? {} : { work }), mounts },
     env,
+    net,
     stdio: declared.stdio && ceiling.stdio,
     clocks: declared.clocks && ceiling.clocks,
     random: declared.random && ceiling.random,
@@ -92,6 +95,9 @@ function compare(from: Grants, to: Grants): Dropped[] {
     }
   }
   for (const name of from.env) if (!to.env.includes(name)) drop(`env:${name}`, `the variable ${name}`);
+  for (const entry of from.net) {
+    if (!to.net.includes(entry)) drop(`net:${entry}`, `the network entry ${entry}${describeLeft(entry, to.net)}`);
+  }
   for (const name of ["stdio", "clocks", "random"] as const) if (from[name] !== to[name]) drop(name, name);
   for (const name of LIMIT_NAMES) {
     if (from.limits[name] !== to.limits[name]) {
@@ -99,6 +105,11 @@ function compare(from: Grants, to: Grants): Dropped[] {
     }
   }
   return dropped;
+}
+
+function describeLeft(entry: string, net: readonly string[]): string {
+  const left = intersectNet([entry], net);
+  return left.length === 0 ? "" : ` (only ${left.join(", ")} of it)`;
 }
 
 function byGuest(one: MountGrant, other: MountGrant): number {

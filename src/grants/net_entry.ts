@@ -1,4 +1,4 @@
-import { isIpLiteral, type NetEntry, type NetScheme, normalizeHost } from "../manifest/mod.ts";
+import { isIpLiteral, type NetEntry, type NetScheme, normalizeHost, parseNetEntry } from "../manifest/mod.ts";
 
 /** Where a guest wants to go, or for `listen` where it wants to listen. */
 export interface NetTarget {
@@ -19,6 +19,31 @@ export function matchesNet(entries: readonly NetEntry[], target: NetTarget): Net
   return entries.find((entry) =>
     entry.scheme === target.scheme && entry.port === target.port && matchesHost(entry, host)
   );
+}
+
+/** Entries in their canonical form, sorted, each once: `Grants.net`. @throws {CapsuleError} `grant.bad_net` */
+export function canonicalNet(entries: readonly string[]): readonly string[] {
+  return [...new Set(entries.map((entry) => parseNetEntry(entry).text))].sort();
+}
+
+/**
+ * What two lists both allow, in the form of `Grants.net`: an entry below a wildcard remains, the wildcard does not.
+ * Idempotent, commutative, associative.
+ */
+export function intersectNet(one: readonly string[], other: readonly string[]): readonly string[] {
+  const [left, right] = [one.map(parseNetEntry), other.map(parseNetEntry)];
+  return [...new Set(left.flatMap((a) => right.flatMap((b) => meet(a, b)?.text ?? [])))].sort();
+}
+
+function meet(one: NetEntry, other: NetEntry): NetEntry | undefined {
+  if (one.scheme !== other.scheme || one.port !== other.port) return undefined;
+  if (one.text === other.text || isBelow(one, other)) return one;
+  return isBelow(other, one) ? other : undefined;
+}
+
+/** Whether all that `inner` names lies below the wildcard `outer`. */
+function isBelow(inner: NetEntry, outer: NetEntry): boolean {
+  return outer.wildcard && !isIpLiteral(inner.host) && inner.host.endsWith(`.${outer.host}`);
 }
 
 function matchesHost(entry: NetEntry, host: string): boolean {

@@ -122,6 +122,7 @@ export function toHull(grants: Grants, places: Pick<CellPlaces, "cache" | "work"
     tty: false,
     tcpConnect: [],
     tcpBind: [],
+    udp: false,
     seccomp: true,
   };
 }

@@ -32,6 +32,7 @@ function confine(load: BuildLoad, hull: ProcessHull | undefined): void {
     tty: false,
     tcpConnect: [],
     tcpBind: [],
+    udp: false,
     seccomp: true,
   });
   hull.close();

@@ -30,6 +30,12 @@ export interface Condition {
   readonly values: readonly number[];
 }
 
+/** Two neighbouring arguments, judged together. */
+export interface Pair {
+  readonly argument: number;
+  readonly values: readonly [first: number, second: number];
+}
+
 /** Ends the filter with `action`. */
 export function answer(action: number): Instruction {
   return [OPERATION.return, 0, 0, action];
@@ -44,6 +50,18 @@ export function onCall(number: number, body: readonly Instruction[]): Instructio
 /** Allows if every condition holds, else EPERM. */
 export function allowIf(conditions: readonly Condition[]): Instruction[] {
   return [...conditions.flatMap(check), answer(ACTION.allow)];
+}
+
+/** Allows if the low words of the arguments `pair.argument` and the next one are exactly these; else goes on behind it. */
+export function allowPair(pair: Pair): Instruction[] {
+  const load = (argument: number): Instruction => [OPERATION.loadWord, 0, 0, DATA.argument + 8 * argument];
+  return [
+    load(pair.argument),
+    [OPERATION.jumpIfEqual, 0, 3, pair.values[0]],
+    load(pair.argument + 1),
+    [OPERATION.jumpIfEqual, 0, 1, pair.values[1]],
+    answer(ACTION.allow),
+  ];
 }
 
 function check({ argument, half, mask, values }: Condition): Instruction[] {

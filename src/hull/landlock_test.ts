@@ -11,6 +11,7 @@ const RULES: HullRules = {
   tty: false,
   tcpConnect: [],
   tcpBind: [],
+  udp: false,
   seccomp: false,
 };
 const BIT = { execute: 0, writeFile: 1, readFile: 2, makeSock: 9, makeSym: 12, refer: 13, truncate: 14, ioctlDev: 15 };

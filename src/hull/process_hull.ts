@@ -72,6 +72,7 @@ export class ProcessHull implements Disposable {
         pid: Deno.pid,
         tcpConnect: rules.tcpConnect.length > 0,
         tcpBind: rules.tcpBind.length > 0,
+        udp: rules.udp,
         unixSockets: rules.unixSockets,
         fileTimes: rules.write.length > 0,
       });
@@ -95,10 +96,9 @@ export class ProcessHull implements Disposable {
   }
 }
 
-// A unix socket can be connected to any path, and neither Landlock nor seccomp tells it from a TCP one.
+// A unix socket can reach any path, by connect or as a datagram, and neither Landlock nor seccomp tells it from others.
 function refuseUnholdable(rules: HullRules): void {
-  if (!rules.seccomp || !rules.unixSockets || rules.tcpConnect.length === 0) return;
-  const message =
-    "Raise the kernel wall: unix sockets and TCP connections together cannot be held by seccomp, leave one";
+  if (!rules.seccomp || !rules.unixSockets || !(rules.udp || rules.tcpConnect.length > 0)) return;
+  const message = "Raise the kernel wall: unix sockets and TCP or UDP together cannot be held by seccomp, leave one";
   throw new CapsuleError("hull.failed", message);
 }

@@ -14,6 +14,7 @@ const NOTHING: HullRules = {
   tty: false,
   tcpConnect: [],
   tcpBind: [],
+  udp: false,
   seccomp: false,
 };
 
@@ -44,7 +45,18 @@ function makePlaces(): Places {
 }
 
 async function run(script: Script, cwd?: string): Promise<Tried> {
-  const args = ["run", "-q", "-A", "--no-check", "--cached-only", "--config", CONFIG, PROGRAM, JSON.stringify(script)];
+  const args = [
+    "run",
+    "-q",
+    "-A",
+    "--unstable-net",
+    "--no-check",
+    "--cached-only",
+    "--config",
+    CONFIG,
+    PROGRAM,
+    JSON.stringify(script),
+  ];
   const options = cwd === undefined ? {} : { cwd };
   const child = await new Deno.Command(Deno.execPath(), { args, stdin: "null", ...options }).output();
   const [stdout, stderr] = [child.stdout, child.stderr].map((bytes) => new TextDecoder().decode(bytes));
@@ -168,6 +180,18 @@ Deno.test("confine: TCP by port", { ...without("Landlock"), ignore: probe.landlo
   }
 });
 
+Deno.test("confine: UDP with udp only, and TCP stays shut", without("seccomp"), async () => {
+  using server = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = server.addr as Deno.NetAddr;
+  for (const [udp, result] of [[true, "ok"], [false, "EPERM"]] as const) {
+    await expect({ ...NOTHING, read: ["/dev/urandom"], udp, seccomp: true }, [
+      [["datagram", "127.0.0.1"], "ok", result],
+      [["datagram", "::1"], "ok", result],
+      [["connect", port], "ok", "EPERM"],
+    ]);
+  }
+});
+
 Deno.test("confine: a child inherits it, on all its threads", without("Landlock"), async () => {
   using places = makePlaces();
   const { ro, rw, other } = places;
@@ -246,6 +270,7 @@ Deno.test("confine: fails closed, naming the place", without("Landlock"), async 
     [{ read: [`${places.rw}/link`] }, /link: the kernel said ELOOP; it goes through a link/],
     [{ tcpConnect: [65536] }, /65536 is not a port/],
     [{ seccomp: true, unixSockets: true, tcpConnect: [1] }, /unix sockets and TCP/],
+    [{ seccomp: true, unixSockets: true, udp: true }, /unix sockets and TCP or UDP/],
   ] as const;
   for (const [part, message] of cases) {
     const { failed, after } = await run({ rules: { ...NOTHING, ...part }, attempts: [["list", "/"]] });
@@ -277,7 +302,7 @@ Deno.test("dieWithParent: the parent must be the one expected", without("Landloc
 
 Deno.test("dieWithParent: a busy child is killed with its parent", without("Landlock"), async () => {
   const busy: Script = { rules: NOTHING, attempts: [["spin"]], onlyAfter: true, parentPid: 0 };
-  const args = ["run", "-q", "-A", "--no-check", "--cached-only", "--config", CONFIG, PROGRAM];
+  const args = ["run", "-q", "-A", "--unstable-net", "--no-check", "--cached-only", "--config", CONFIG, PROGRAM];
   const parent = new Deno.Command(Deno.execPath(), {
     args: [...args, JSON.stringify({ attempts: [["runFixture", CONFIG, JSON.stringify(busy)]] })],
     stdin: "null",
@@ -294,7 +319,18 @@ Deno.test("dieWithParent: a busy child is killed with its parent", without("Land
 
 Deno.test("closeDescriptorsOnExec: the caller's files do not reach a child", without("Landlock"), async () => {
   const script: Script = { rules: { ...NOTHING, write: ["/dev/null"], execute: ["/"] }, attempts: [["childReads", 7]] };
-  const command = [Deno.execPath(), "run", "-q", "-A", "--no-check", "--cached-only", "--config", CONFIG, PROGRAM];
+  const command = [
+    Deno.execPath(),
+    "run",
+    "-q",
+    "-A",
+    "--unstable-net",
+    "--no-check",
+    "--cached-only",
+    "--config",
+    CONFIG,
+    PROGRAM,
+  ];
   const args = ["-c", 'exec 7</etc/passwd; exec "$@"', "sh", ...command, JSON.stringify(script)];
   const { stdout } = await new Deno.Command("/bin/sh", { args, stdin: "null" }).output();
   const { before, after } = JSON.parse(new TextDecoder().decode(stdout)) as Tried;
@@ -311,7 +347,18 @@ Deno.test("confine: with tty a terminal stays blocking when a worker starts, wit
   const results = await Promise.all([true, false].map(async (tty) => {
     const rules = { ...NOTHING, read: ["/proc"], tty };
     const script: Script = { rules, attempts: [["blocking", 0], ["worker"], ["blocking", 0]] };
-    const command = [Deno.execPath(), "run", "-q", "-A", "--no-check", "--cached-only", "--config", CONFIG, PROGRAM];
+    const command = [
+      Deno.execPath(),
+      "run",
+      "-q",
+      "-A",
+      "--unstable-net",
+      "--no-check",
+      "--cached-only",
+      "--config",
+      CONFIG,
+      PROGRAM,
+    ];
     const line = [...command, JSON.stringify(script)].map((word) => `'${word}'`).join(" ");
     const args = ["-qec", line, "/dev/null"];
     const { stdout } = await new Deno.Command(scriptProgram!, { args, stdin: "null" }).output();

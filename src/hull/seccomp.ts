@@ -2,6 +2,7 @@ import { CapsuleError } from "../base/mod.ts";
 import {
   ACTION,
   allowIf,
+  allowPair,
   answer,
   assemble,
   type Condition,
@@ -10,6 +11,7 @@ import {
   onAnyOf,
   onCall,
   OPERATION,
+  type Pair,
 } from "./bpf.ts";
 import { errnoName, type Libc } from "./libc.ts";
 import {
@@ -32,6 +34,8 @@ export interface FilterOptions {
   readonly tcpConnect: boolean;
   /** TCP sockets may be made, bound and listened on (Landlock compares the port). */
   readonly tcpBind: boolean;
+  /** UDP sockets may be made, bound and written to any address (nothing below compares it). */
+  readonly udp: boolean;
   /** Unix stream sockets may be made, bound and listened on; connecting one is never allowed with them alone. */
   readonly unixSockets: boolean;
   /** Times of open files may be set (it needs no write access to the file, so only where there is something to write). */
@@ -45,6 +49,7 @@ const CLONE_NEW_ANY = 0x7e020000; // NS, CGROUP, UTS, IPC, USER, PID, NET
 const AF_UNIX = 1;
 const SOCKET_TYPE_MASK = 0xf; // the rest of the word is SOCK_CLOEXEC and SOCK_NONBLOCK
 const SOCK_STREAM = 1;
+const SOCK_DGRAM = 2;
 const MSG_FASTOPEN = 0x20000000;
 
 // A terminal's own size and modes, and what std and tokio ask of any descriptor. Left out on purpose: TIOCSTI and
@@ -81,6 +86,9 @@ const SOCKET_OPTIONS = [
   ...[2, 7, 8, 9, 13, 15, 20, 21], // REUSEADDR, SNDBUF, RCVBUF, KEEPALIVE, LINGER, REUSEPORT, RCVTIMEO, SNDTIMEO
 ];
 
+// What the runtime sets on each UDP socket that it makes, and takes an error for a failure.
+const DATAGRAM_OPTIONS = [[0, 34], [41, 19]] as const; // IP_MULTICAST_LOOP, IPV6_MULTICAST_LOOP
+
 /** The filter of a cell, as instructions; `assemble` makes the bytes. */
 export function buildFilter(options: FilterOptions): Instruction[] {
   const { architecture } = options;
@@ -94,9 +102,10 @@ export function buildFilter(options: FilterOptions): Instruction[] {
     ...onCall(numberOn(architecture, CALLS.clone3), [answer(ACTION.enosys)]), // its flags are in memory; libc falls back
     ...onCall(numberOn(architecture, CALLS.umask), [answer(ACTION.zero)]), // it cannot fail: std would abort
     ...onAnyOf(refusedOn(architecture), ACTION.eperm),
-    ...byArguments(options).flatMap(([name, conditions]) => {
+    ...byArguments(options).flatMap(([name, conditions, pairs = []]) => {
       const number = numberOn(architecture, CALLS[name]);
-      return onCall(number, conditions === "never" ? [answer(ACTION.eperm)] : allowIf(conditions));
+      if (conditions === "never") return onCall(number, [answer(ACTION.eperm)]);
+      return onCall(number, [...pairs.flatMap(allowPair), ...allowIf(conditions)]);
     }),
     answer(ACTION.allow),
   ];
@@ -113,7 +122,12 @@ function refusedOn(architecture: Architecture): number[] {
   return refused;
 }
 
-type Judgement = readonly [name: CallName, conditions: readonly Condition[] | "never"];
+type Judgement = readonly [
+  name: CallName,
+  conditions: readonly Condition[] | "never",
+  /** Allowed although the conditions do not hold. */
+  pairs?: readonly Pair[],
+];
 
 function byArguments(options: FilterOptions): Judgement[] {
   const ownProcess = [low(0, [options.pid])];
@@ -132,24 +146,33 @@ function byArguments(options: FilterOptions): Judgement[] {
   ];
 }
 
-function forSockets({ tcpConnect, tcpBind, unixSockets }: FilterOptions): Judgement[] {
-  const anySocket = tcpConnect || tcpBind || unixSockets;
+function forSockets({ tcpConnect, tcpBind, udp, unixSockets }: FilterOptions): Judgement[] {
+  const anyStream = tcpConnect || tcpBind || unixSockets;
+  const anySocket = anyStream || udp;
   const listens = tcpBind || unixSockets;
-  const families = [...(tcpConnect || tcpBind ? [2, 10] : []), ...(unixSockets ? [AF_UNIX] : [])];
+  const families = [...(tcpConnect || tcpBind || udp ? [2, 10] : []), ...(unixSockets ? [AF_UNIX] : [])];
+  const types = low(1, [...(anyStream ? [SOCK_STREAM] : []), ...(udp ? [SOCK_DGRAM] : [])], SOCKET_TYPE_MASK);
+  const protocols = [0, ...(anyStream ? [6] : []), ...(udp ? [17] : [])];
   const stream = low(1, [SOCK_STREAM], SOCKET_TYPE_MASK);
+  const withoutFastOpen = low(3, [0], MSG_FASTOPEN);
   const always: readonly Condition[] = [];
   return [
-    // Protocol: TCP by name or by default. Landlock does not see MPTCP, SMC or SCTP.
-    ["socket", anySocket ? [low(0, families), stream, low(2, [0, 6])] : "never"],
+    // Protocol: TCP or UDP by name or by default. Landlock does not see MPTCP, SMC or SCTP; ping is a datagram too.
+    ["socket", anySocket ? [low(0, families), types, low(2, protocols)] : "never"],
     ["socketpair", [low(0, [AF_UNIX]), stream]], // tokio's signal driver; a datagram pair could send to any socket
     ["connect", tcpConnect ? always : "never"],
-    ["bind", listens ? always : "never"],
+    ["bind", listens || udp ? always : "never"], // of a TCP socket Landlock compares the port
     ["listen", listens ? always : "never"], // unbound, it would take a port that no rule names
     ["accept", listens ? always : "never"],
     ["accept4", listens ? always : "never"],
-    ["setsockopt", anySocket ? [low(1, SOCKET_LEVELS), low(2, SOCKET_OPTIONS)] : "never"],
-    // No address and no MSG_FASTOPEN: both reach a peer without connect, where Landlock does not look.
-    ["sendto", [...isNull(4), low(3, [0], MSG_FASTOPEN)]],
+    [
+      "setsockopt",
+      anySocket ? [low(1, SOCKET_LEVELS), low(2, SOCKET_OPTIONS)] : "never",
+      udp ? DATAGRAM_OPTIONS.map((values): Pair => ({ argument: 1, values })) : [],
+    ],
+    // No address and no MSG_FASTOPEN: both reach a peer without connect, where Landlock does not look. A datagram needs
+    // its address; on a TCP socket one without MSG_FASTOPEN is ignored.
+    ["sendto", udp ? [withoutFastOpen] : [...isNull(4), withoutFastOpen]],
   ];
 }
 

@@ -7,7 +7,7 @@ import { type Architecture, CALLS, DENIED, LAST_JUDGED, NONE, numberOn } from ".
 const ARCHITECTURES: readonly Architecture[] = ["x86_64", "aarch64"];
 const WORDS: Readonly<Record<Architecture, number>> = { x86_64: 0xc000003e, aarch64: 0xc00000b7 };
 const PID = 4711;
-const NOTHING = { pid: PID, tcpConnect: false, tcpBind: false, unixSockets: false, fileTimes: false };
+const NOTHING = { pid: PID, tcpConnect: false, tcpBind: false, udp: false, unixSockets: false, fileTimes: false };
 
 // What V8, tokio, std and the WASI host were seen to use, and what the C libraries may use instead.
 const NEEDED: Readonly<Record<string, readonly [number, number]>> = {
@@ -237,6 +237,29 @@ Deno.test("buildFilter: tcpBind and unixSockets listen and do not connect", () =
       assertEquals(ask(CALLS.connect, 3), "eperm");
     });
   }
+});
+
+Deno.test("buildFilter: udp gives UDP sockets to any address, and no other datagrams", () => {
+  onBoth({ ...NOTHING, udp: true }, (ask) => {
+    for (const family of [2, 10]) {
+      for (const protocol of [0, 17]) assertEquals(ask(CALLS.socket, family, SOCKET.datagram, protocol), "allow");
+      for (const protocol of [1, 58, 136]) {
+        assertEquals(ask(CALLS.socket, family, SOCKET.datagram, protocol), "eperm"); // ping, ping6, UDP-Lite
+      }
+      for (const type of [SOCKET.stream, SOCKET.raw]) assertEquals(ask(CALLS.socket, family, type, 0), "eperm");
+    }
+    for (const family of [1, 16, 17]) assertEquals(ask(CALLS.socket, family, SOCKET.datagram, 0), "eperm");
+    assertEquals(ask(CALLS.socketpair, 1, SOCKET.datagram, 0), "eperm");
+    assertEquals([ask(CALLS.bind, 3), ask(CALLS.sendto, 3, 1, 1, 0, 1n << 40n, 16)], ["allow", "allow"]);
+    assertEquals(ask(CALLS.sendto, 3, 1, 1, 0x20000000, 1n << 40n, 16), "eperm"); // MSG_FASTOPEN
+    for (const call of [CALLS.connect, CALLS.listen, CALLS.accept4]) assertEquals(ask(call, 3), "eperm");
+    for (const [level, option] of [[0, 34], [41, 19], [1, 6]]) {
+      assertEquals(ask(CALLS.setsockopt, 3, level!, option!), "allow"); // MULTICAST_LOOP, BROADCAST
+    }
+    for (const [level, option] of [[0, 19], [0, 35], [41, 34], [41, 20], [0, 64], [1, 34]]) {
+      assertEquals(ask(CALLS.setsockopt, 3, level!, option!), "eperm"); // TRANSPARENT, groups, packet filters
+    }
+  });
 });
 
 Deno.test("buildFilter: sendto without an address and without MSG_FASTOPEN, which connects past Landlock", () => {

@@ -3,6 +3,7 @@ import { findCredential, findReference, isCredentialName } from "./credentials.t
 import { joinPath, type Problem, type ReadDocument } from "./document.ts";
 import { checkGlob } from "./glob.ts";
 import { guestPathsOverlap, normalizeGuestPath, RESERVED_GUEST_PATHS } from "./guest_path.ts";
+import { parseNetEntry, parseProxy } from "./net_entry.ts";
 import { describeFound } from "./problems.ts";
 
 /**
@@ -14,6 +15,7 @@ export function checkAcross(document: ReadDocument, grantsPath: "grants" | "ceil
   return [
     ...checkTexts(document.value, "", document),
     ...checkEnv(get(grants, "env"), `${grantsPath}.env`, document),
+    ...checkNet(get(grants, "net"), `${grantsPath}.net`, document),
     ...checkMounts(get(get(grants, "fs"), "mounts"), `${grantsPath}.fs.mounts`, document),
   ];
 }
@@ -72,6 +74,26 @@ function checkEnv(env: unknown, path: string, document: ReadDocument): Problem[]
     seen.add(name);
     return [];
   });
+}
+
+function checkNet(net: unknown, path: string, document: ReadDocument): Problem[] {
+  const seen = new Set<string>();
+  return elements(net).flatMap(([entry, index]) => {
+    // What holds a credential is refused as such, with all other texts.
+    if (typeof entry !== "string" || findCredential(entry) !== undefined) return [];
+    const at = `${path}[${index}]`;
+    return attempt(document, at, () => {
+      const { text } = parseNetEntry(entry);
+      if (seen.has(text)) throw new CapsuleError("grant.bad_net", `found ${describeFound(text)} twice, keep one`);
+      seen.add(text);
+    });
+  });
+}
+
+/** `proxy` of a `boll.jsonc`. */
+export function checkProxy(document: ReadDocument): Problem[] {
+  const proxy = get(document.value, "proxy");
+  return typeof proxy === "string" ? attempt(document, "proxy", () => void parseProxy(proxy)) : [];
 }
 
 function checkMounts(mounts: unknown, path: string, document: ReadDocument): Problem[] {

@@ -13,18 +13,14 @@ const LATER_KEYS: ReadonlySet<string> = new Set([
   "peers",
   "secrets",
   "context",
-  "grants.net",
   "grants.spawn",
   "grants.plan",
   "grants.limits.max_turns",
   "grants.limits.max_steps",
-  "ceiling.net",
   "ceiling.spawn",
   "ceiling.plan",
   "ceiling.limits.max_turns",
   "ceiling.limits.max_steps",
-  "proxy",
-  "ca",
 ]);
 
 /** Whether the key at this dotted path will mean something one day. */

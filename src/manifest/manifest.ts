@@ -1,3 +1,4 @@
+import type { Proxy } from "./net_entry.ts";
 import type { DeclaredGrants } from "./schema.ts";
 
 /** What the trace keeps of a run beside its events. */
@@ -49,6 +50,10 @@ export interface Workspace {
   readonly capsules: readonly string[];
   /** The most that anything below `root` may have. */
   readonly ceiling?: DeclaredGrants;
+  /** The proxy that the gate connects through. Counts only when this file is trusted ({@link findUpstream}). */
+  readonly proxy?: Proxy;
+  /** Absolute path of a PEM file, as written and not looked at. Counts only when this file is trusted. */
+  readonly ca?: string;
   /** `sha256:<hex>` of the file's bytes. */
   readonly digest: string;
   readonly positions: Positions;

@@ -22,12 +22,16 @@ export interface NetEntry {
   readonly text: string;
 }
 
+/** An upstream proxy: a normalised host and its port. */
+export interface Proxy {
+  readonly host: string;
+  readonly port: number;
+}
+
 /** Where `listen:PORT` listens: loopback only, so that a grant of a port never opens it to other machines. */
 export const LISTEN_HOST = "127.0.0.1";
 
-const ALLOWED =
-  "wanted https://host[:port], http://host[:port], tcp://host:port, udp://host:port (host: a name, *.name, an IPv4 " +
-  "address or [an IPv6 address]) or listen:PORT";
+const ALLOWED = "allowed: https://host[:port], http://host[:port], tcp://host:port, udp://host:port, listen:PORT";
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { https: 443, http: 80 };
 const SCHEMES: ReadonlySet<string> = new Set(["https", "http", "tcp", "udp"]);
@@ -57,6 +61,19 @@ export function parseNetEntry(text: string): NetEntry {
   const host = readHost(wildcard ? name.slice(2) : name, wildcard, refuse);
   const number = port === undefined ? DEFAULT_PORTS[kind] ?? refuse("the port is missing") : readPort(port, refuse);
   return makeEntry({ scheme: kind, host, port: number, wildcard });
+}
+
+/**
+ * Reads `proxy` of a `boll.jsonc`: `http://host[:port]`, port 80 when it is left out.
+ * @throws {CapsuleError} `grant.bad_net`
+ */
+export function parseProxy(text: string): Proxy {
+  const { scheme, host, port, wildcard } = parseNetEntry(text);
+  if (scheme === "http" && !wildcard) return { host, port };
+  throw new CapsuleError(
+    "grant.bad_net",
+    `found ${printableLine(JSON.stringify(text), 80)}, wanted http://host[:port]`,
+  );
 }
 
 /**
@@ -127,7 +144,8 @@ type Refuse = (why: string) => never;
 function readHost(name: string, wildcard: boolean, refuse: Refuse): string {
   if (name === "") return refuse("the host is missing");
   if (name.includes("*")) return refuse("a wildcard is only allowed as the whole first label");
-  const host = normalizeHost(name) ?? refuse("the host is no name and no address in its usual form");
+  const host = normalizeHost(name) ??
+    refuse("the host is no name, no IPv4 address of four numbers and no [IPv6 address]");
   if (wildcard && isIpLiteral(host)) return refuse("an address takes no wildcard");
   if (wildcard && !host.includes(".")) return refuse("a wildcard needs two labels after it, as in *.example.com");
   if (host === "::" || /^0\.\d+\.\d+\.\d+$/.test(host)) return refuse("this address names no host");

@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
 import type { ErrorCode } from "../base/mod.ts";
-import { checkAcross, checkComponent, checkGlobs } from "./cross_checks.ts";
+import { checkAcross, checkComponent, checkGlobs, checkProxy } from "./cross_checks.ts";
 import { type Problem, type ReadDocument, readDocument } from "./document.ts";
 import { normalizeGuestPath } from "./guest_path.ts";
 import type { Manifest, Positions } from "./manifest.ts";
+import { parseNetEntry } from "./net_entry.ts";
 import { describeIssues, refuseFile } from "./problems.ts";
 import { type DeclaredGrants, manifestSchema, workspaceSchema, type WorkspaceValue } from "./schema.ts";
 
@@ -24,7 +25,7 @@ export function parseManifest(text: string, file: string): Manifest {
     ...(value.description === undefined ? {} : { description: value.description }),
     component: value.component,
     args: value.args ?? [],
-    grants: normalizeMounts(value.grants ?? {}),
+    grants: normalize(value.grants ?? {}),
     trace: { capture: value.trace?.capture ?? "meta" },
     positions: document.positions,
   };
@@ -39,9 +40,9 @@ export function parseWorkspace(text: string, file: string): { value: WorkspaceVa
     file,
     schema: workspaceSchema,
     codes: { syntax: "workspace.invalid", invalid: "workspace.invalid" },
-    check: (read) => [...checkAcross(read, "ceiling"), ...checkGlobs(read)],
+    check: (read) => [...checkAcross(read, "ceiling"), ...checkGlobs(read), ...checkProxy(read)],
   });
-  const ceiling = value.ceiling === undefined ? {} : { ceiling: normalizeMounts(value.ceiling) };
+  const ceiling = value.ceiling === undefined ? {} : { ceiling: normalize(value.ceiling) };
   return { value: { ...value, ...ceiling }, positions: document.positions };
 }
 
@@ -69,9 +70,15 @@ function parseFile<Schema extends z.core.$ZodType>(
   return { value: result.data, document };
 }
 
-function normalizeMounts(grants: DeclaredGrants): DeclaredGrants {
+/** The grants with guest paths and net entries in their one form. */
+function normalize(grants: DeclaredGrants): DeclaredGrants {
   const mounts = grants.fs?.mounts?.map((mount) => ({ ...mount, guest: normalizeGuestPath(mount.guest) }));
-  return mounts === undefined ? grants : { ...grants, fs: { ...grants.fs, mounts } };
+  const net = grants.net?.map((entry) => parseNetEntry(entry).text);
+  return {
+    ...grants,
+    ...(mounts === undefined ? {} : { fs: { ...grants.fs, mounts } }),
+    ...(net === undefined ? {} : { net }),
+  };
 }
 
 /** Follows a path through the schema to the keys that its object knows. */

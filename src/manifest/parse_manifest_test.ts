@@ -103,7 +103,7 @@ Deno.test("parseManifest: positions give the line of a key, or of its nearest wr
   const { positions } = parseManifest(readExactly("full.jsonc"), "full.jsonc");
   assertEquals(positions.lineOf("grants.clocks"), 19);
   assertEquals(positions.at("grants.fs.mounts[1].mode"), { line: 14, column: 36 });
-  assertEquals([positions.has("grants.net"), positions.lineOf("grants.net")], [false, 9]);
+  assertEquals([positions.has("grants.spawn"), positions.lineOf("grants.spawn")], [false, 9]);
   assertEquals([positions.has("nothing[3].here"), positions.lineOf("nothing[3].here")], [false, 1]);
 });
 
@@ -114,19 +114,35 @@ Deno.test("capsule.schema.json: is what the schema prints today", () => {
 });
 
 Deno.test("parseWorkspace: globs and ceiling are read, and each bad one is named", () => {
-  const { value } = parseWorkspace(`{ "capsules": ["apps/*", "."], "ceiling": { "env": ["LANG"] } }`, "boll.jsonc");
-  assertEquals(value, { capsules: ["apps/*", "."], ceiling: { env: ["LANG"] } });
+  const { value } = parseWorkspace(
+    `{ "capsules": ["apps/*", "."], "ceiling": { "env": ["LANG"], "net": ["HTTPS://A.example"] } }`,
+    "boll.jsonc",
+  );
+  assertEquals(value, { capsules: ["apps/*", "."], ceiling: { env: ["LANG"], net: ["https://a.example"] } });
   const text =
-    `{ "capsules": ["../x", "/y", "a{b,c}"], "ceiling": { "net": [], "env": ["A_TOKEN"] }, "secrets": {}, "proxy": 1 }`;
+    `{ "capsules": ["../x", "/y", "a{b,c}"], "ceiling": { "net": ["a"], "spawn": [], "env": ["A_TOKEN"] }, "secrets": {}, "proxy": 1 }`;
   const error = assertThrows(() => parseWorkspace(text, "boll.jsonc"), CapsuleError);
   assertEquals(error.code, "workspace.invalid");
   assertEquals(error.problems.map((line) => line.split(": ")[1]), [
     "capsules[0]",
     "capsules[1]",
     "capsules[2]",
-    "ceiling.net",
+    "ceiling.net[0]",
+    "ceiling.spawn",
     "ceiling.env[0]",
     "secrets",
     "proxy",
   ]);
+});
+
+Deno.test("parseWorkspace: proxy is http://host[:port] and ca a file; anything else is refused by name", () => {
+  const { value } = parseWorkspace(`{ "proxy": "http://proxy.local:3128", "ca": "certs/ca.pem" }`, "boll.jsonc");
+  assertEquals(value, { proxy: "http://proxy.local:3128", ca: "certs/ca.pem" });
+  for (const proxy of ["https://p:1", "http://p:1/", "p:1", "http://*.p.local:1", "http://u@p:1", "socks5://p:1", ""]) {
+    const text = JSON.stringify({ proxy });
+    const error = assertThrows(() => parseWorkspace(text, "boll.jsonc"), CapsuleError, "boll.jsonc:1:2: proxy: ");
+    assertEquals(error.code, "workspace.invalid", proxy);
+  }
+  const error = assertThrows(() => parseWorkspace(`{ "proxy": 1, "ca": "" }`, "boll.jsonc"), CapsuleError);
+  assertEquals(error.problems.map((line) => line.split(": ")[1]), ["proxy", "ca"]);
 });

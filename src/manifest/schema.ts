@@ -59,6 +59,15 @@ export const grantsSchema = z.strictObject({
       z.meta({ description: "Names of environment variables the guest sees. Credentials are refused here." }),
     ),
   ),
+  net: z.exactOptional(
+    z.array(z.string().check(z.maxLength(512))).check(
+      z.maxLength(256),
+      z.meta({
+        description: "Where the guest may connect: https://host[:port], http://host[:port], tcp://host:port, " +
+          "udp://host:port, with *.example.com for every name below; and listen:PORT. Default: nowhere.",
+      }),
+    ),
+  ),
   stdio: z.exactOptional(z.boolean().check(z.meta({ description: "stdin, stdout and stderr. Default true." }))),
   clocks: z.exactOptional(z.boolean().check(z.meta({ description: "wasi:clocks. Default true." }))),
   random: z.exactOptional(z.boolean().check(z.meta({ description: "wasi:random. Default true." }))),
@@ -100,6 +109,12 @@ export const workspaceSchema = z.strictObject({
     z.array(z.string().check(z.minLength(1), z.maxLength(1024))).check(z.maxLength(64)),
   ),
   ceiling: z.exactOptional(grantsSchema),
+  proxy: z.exactOptional(
+    text("The proxy that every connection of a guest leaves through, as http://host:port."),
+  ),
+  ca: z.exactOptional(
+    text("A PEM file of certificates to trust beside the built-in ones, relative to this one.").check(z.minLength(1)),
+  ),
 });
 
 /** A grants block as written. */

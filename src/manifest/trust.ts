@@ -15,6 +15,8 @@ export interface TrustedWorkspace {
 export interface Trust {
   /** Whether the capsule matches a glob of one of these workspaces, and that one's path and digest are trusted. */
   isOwn(capsule: Capsule, workspaces: Workspace | readonly Workspace[] | undefined): boolean;
+  /** Whether this `boll.jsonc` is trusted, by path and digest: only then are its `proxy` and `ca` the operator's word. */
+  isTrusted(workspace: Workspace): boolean;
   /** Whether a foreign capsule of exactly this digest was accepted. */
   isAccepted(digest: string): boolean;
   /** Stores consent to a foreign capsule. */
@@ -44,6 +46,7 @@ export function openTrust(home: string): Trust {
     writeFileWhole(path, `${JSON.stringify(change(readTrust(path)), null, 2)}\n`, { mode: 0o600 });
   return {
     isOwn: (capsule, workspaces) => isOwn(capsule, toArray(workspaces), () => readTrust(path).workspaces),
+    isTrusted: (workspace) => isTrusted(workspace, readTrust(path).workspaces),
     isAccepted: (digest) => readTrust(path).capsules.includes(checkDigest(digest)),
     accept: (digest) =>
       update((old) => ({ ...old, capsules: [...new Set([...old.capsules, checkDigest(digest)])].sort() })),
@@ -68,11 +71,14 @@ function isOwn(
   if (capsule.kind === "bare" || workspaces.length === 0) return false;
   const trusted = readTrusted();
   return workspaces.some((workspace) => {
-    const isTrusted = trusted.some((one) => one.path === workspace.path && one.digest === workspace.digest);
     const path = relative(workspace.root, capsule.root);
     const isBelow = path !== ".." && !path.startsWith("../");
-    return isTrusted && isBelow && workspace.capsules.some((glob) => matchesGlob(glob, path));
+    return isTrusted(workspace, trusted) && isBelow && workspace.capsules.some((glob) => matchesGlob(glob, path));
   });
+}
+
+function isTrusted(workspace: Workspace, trusted: readonly TrustedWorkspace[]): boolean {
+  return trusted.some(({ path, digest }) => path === workspace.path && digest === workspace.digest);
 }
 
 function readTrust(path: string): TrustFile {

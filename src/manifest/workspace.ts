@@ -1,6 +1,7 @@
-import { dirname, join } from "@std/path";
+import { dirname, join, resolve } from "@std/path";
 import { digestBytes } from "./digest.ts";
 import type { Workspace } from "./manifest.ts";
+import { parseProxy } from "./net_entry.ts";
 import { readText } from "./regular_file.ts";
 
 /** The name of every workspace file. */
@@ -25,6 +26,8 @@ export async function readWorkspace(path: string): Promise<Workspace> {
     root: dirname(real),
     capsules: value.capsules ?? DEFAULT_CAPSULE_GLOBS,
     ...(value.ceiling === undefined ? {} : { ceiling: value.ceiling }),
+    ...(value.proxy === undefined ? {} : { proxy: parseProxy(value.proxy) }),
+    ...(value.ca === undefined ? {} : { ca: resolve(dirname(real), value.ca) }),
     digest: digestBytes(bytes),
     positions,
   };

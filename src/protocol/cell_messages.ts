@@ -276,6 +276,7 @@ function decodeGrants(fields: Fields): Grants {
       }),
     },
     env: fields.list("env", textItem),
+    net: fields.list("net", textItem),
     stdio: fields.boolean("stdio"),
     clocks: fields.boolean("clocks"),
     random: fields.boolean("random"),

@@ -22,7 +22,7 @@ const UP: FromCell[] = [
 const MINIMAL: RunLoad = {
   type: "load",
   kind: "run",
-  grants: { fs: { mounts: [] }, env: [], stdio: true, clocks: true, random: true, limits: DEFAULT_LIMITS },
+  grants: { fs: { mounts: [] }, env: [], net: [], stdio: true, clocks: true, random: true, limits: DEFAULT_LIMITS },
   args: [],
   env: [],
   folders: { cache: "/c", tmp: "/t" },
@@ -39,6 +39,7 @@ const DOWN: ToCell[] = [
       ...MINIMAL.grants,
       fs: { work: "rw", mounts: [{ guest: "/data", mode: "ro", host: "/srv" }] },
       env: ["LANG"],
+      net: ["https://*.example.com", "listen:8080"],
       limits: { ...DEFAULT_LIMITS, cpu_seconds: 3, output_bytes: 9 },
       containment: "scoped",
     },

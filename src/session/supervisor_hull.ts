@@ -42,6 +42,7 @@ export function supervisorRules(grants: Grants, places: SupervisorPlaces, tty: b
     tty,
     tcpConnect: [],
     tcpBind: [],
+    udp: false,
     seccomp: false,
   };
 }
