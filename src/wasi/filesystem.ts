@@ -24,7 +24,7 @@ function openPreopen(host: FileHost, index: number): Descriptor {
   const preopen = host.preopens[index]!;
   const info = Deno.lstatSync(preopen.host);
   if (!info.isDirectory) throw new Error(`Open a preopen: ${preopen.guest} is no folder any more`);
-  const folder: Folder = host.addFolder({ preopen, index, parts: [], info });
+  const folder: Folder = { preopen, index, parts: [], info };
   const flags = { read: true, mutateDirectory: preopen.mode === "rw" };
   return new Descriptor(HOSTED, host, folder, { kind: "folder", folder }, flags);
 }
