@@ -33,9 +33,11 @@ export function fixGlue(text: string): FixedGlue {
     /^ *const fetchCompile = url => fetch\(url\)\.then\(WebAssembly\.compileStreaming\);$/gm,
     "",
   );
-  once("instantiate", /^export function instantiate\(/gm, "function instantiate(");
+  // In brackets, the engine compiles it at once: named and called later, all of it would be read twice.
+  once("instantiate", /^export function instantiate\(/gm, "return (function instantiate(");
   once("_util", /^export const _util = \{\s*\}\s*$/gm, "");
-  source = `"use strict";\n${source}\nreturn instantiate;`;
+  once("end", /\};?\s*$/g, "});");
+  source = `"use strict";\n${source}\n`;
   checkCode(source);
   return { source, instances: countInstances(source) };
 }

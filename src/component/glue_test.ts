@@ -32,6 +32,7 @@ Deno.test("fixGlue: a function body without export, import.meta and environment,
   assertEquals([...instances], [["c.core.wasm", 1], ["c.core2.wasm", 2]]);
   assertEquals(/\bexport\b|import\b|process|fetch/.test(source), false);
   assertEquals(typeof new Function(source)(), "function");
+  assertEquals(source.includes("return (function instantiate("), true, "in brackets, so that it is compiled at once");
 });
 
 Deno.test("fixGlue: a part that is missing, doubled or changed is refused", () => {
@@ -95,6 +96,7 @@ Deno.test("fixGlue: what does not parse as one function body, or is not ASCII, i
     const body of [
       "} evil(); {",
       "}); evil(",
+      "}); (function () {",
       "'",
       "`${",
       "/* ",
