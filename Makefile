@@ -4,7 +4,7 @@
 DENO := .ci/deno
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build bench capsules vendor clean
+.PHONY: help run test build bench escape capsules vendor clean
 
 help: ## print these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' Makefile
@@ -23,6 +23,9 @@ build: vendor ## make dist/boll, one executable
 
 bench: build capsules ## measure side by side, and write docs/benchmarks.md
 	@$(DENO) task --quiet bench
+
+escape: build ## try to get out: each attempt at each wall alone, as the README's table says
+	@$(DENO) task --quiet escape
 
 capsules: vendor ## build the sample capsules from their source
 	@$(DENO) task --quiet capsules

@@ -55,5 +55,7 @@ export interface Attempt {
   readonly guest: Readonly<Record<string, GuestRoute>>;
   readonly guestTwin: GuestRoute;
   readonly injected: Readonly<Record<string, InjectedRoute>>;
+  /** Ways that the runtime itself leaves to nobody: refused whatever stands. */
+  readonly runtimeRefuses?: Readonly<Record<string, InjectedRoute>>;
   readonly injectedTwin: InjectedRoute;
 }

@@ -193,8 +193,7 @@ export const renameAcross: Attempt = {
       Deno.renameSync(`${outside}/secret-1.txt`, `${work}/moved-1`);
       return Deno.readTextFileSync(`${work}/moved-1`) === "secret";
     },
-    overSecret: (_, { work, outside }) =>
-      Deno.renameSync(`${work}/own-1.txt`, `${outside}/secret-2.txt`) === undefined,
+    overSecret: (_, { work, outside }) => Deno.renameSync(`${work}/own-1.txt`, `${outside}/secret-2.txt`) === undefined,
     fromReadOnly: (_, { work, data }) => Deno.renameSync(`${data}/f0`, `${work}/moved-2`) === undefined,
     node: async (_, { work, outside }) => {
       (await import("node:fs")).renameSync(`${outside}/secret-3.txt`, `${work}/moved-3`);

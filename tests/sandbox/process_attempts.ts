@@ -12,14 +12,18 @@ export const procFolders: Attempt = {
   },
   guestTwin: ({ readFile }) => readFile("/data/self/a.txt") === "granted",
   injected: {
+    root: ({ libc }, { outside }) => libc("open", `/proc/self/root${outside}/secret-0.txt`, 0) > 0,
+    cwd: ({ libc }) => libc("open", "/proc/self/cwd/secret-0.txt", 0) > 0,
+    thread: ({ libc }, { outside }) => libc("open", `/proc/thread-self/root${outside}/secret-0.txt`, 0) > 0,
+    parentRoot: ({ libc, parent }, { outside }) => libc("open", `/proc/${parent}/root${outside}/secret-0.txt`, 0) > 0,
+    parentDescriptor: ({ libc, parent }) => libc("open", `/proc/${parent}/fd/9`, 0) > 0,
+  },
+  runtimeRefuses: {
     root: (_, { outside }) => Deno.readTextFileSync(`/proc/self/root${outside}/secret-0.txt`) === "secret",
     cwd: () => Deno.readTextFileSync("/proc/self/cwd/secret-0.txt") === "secret",
-    thread: (_, { outside }) => Deno.readTextFileSync(`/proc/thread-self/root${outside}/secret-0.txt`) === "secret",
-    parentRoot: ({ parent }, { outside }) =>
-      Deno.readTextFileSync(`/proc/${parent}/root${outside}/secret-0.txt`) === "secret",
+    granted: (_, { data }) => Deno.readTextFileSync(`/proc/self/root${data}/a.txt`) === "granted",
+    node: async () => (await import("node:fs")).readFileSync("/proc/self/cwd/secret-0.txt", "utf8") === "secret",
     parentDescriptor: ({ parent }) => Deno.readTextFileSync(`/proc/${parent}/fd/9`) === "secret",
-    // A place that is granted by its own name is not granted by this one.
-    libc: ({ libc }) => libc("open", "/proc/self/cwd/secret-0.txt", 0) > 0,
   },
   injectedTwin: (_, { data }) => Deno.readTextFileSync(`${data}/self/a.txt`) === "granted",
 };
@@ -32,9 +36,22 @@ export const procDescriptors: Attempt = {
   },
   guestTwin: ({ open }) => open("/data/a.txt", { read: true }) !== undefined,
   injected: {
+    // The number may be another file's by now: what counts is what is in it.
+    open: ({ libc }) => {
+      const bytes = new Uint8Array(6);
+      libc("pread", libc("open", "/proc/self/fd/9", 0o4000), bytes, 6, 0);
+      return new TextDecoder().decode(bytes) === "secret";
+    },
+    read: ({ libc }) => {
+      const bytes = new Uint8Array(6);
+      libc("pread", 9, bytes, 6, 0);
+      return new TextDecoder().decode(bytes) === "secret";
+    },
+  },
+  runtimeRefuses: {
     proc: () => Deno.readTextFileSync("/proc/self/fd/9") === "secret",
     dev: () => Deno.readTextFileSync("/dev/fd/9") === "secret",
-    libc: ({ libc }) => libc("read", 9, new Uint8Array(6), 6) === 6,
+    node: async () => (await import("node:fs")).readSync(9, new Uint8Array(6)) === 6,
   },
   injectedTwin: (_, { data }) => {
     using file = Deno.openSync(`${data}/a.txt`);
@@ -50,7 +67,8 @@ export const exec: Attempt = {
     deno: () => new Deno.Command("/bin/sh", { args: ["-c", "exit 7"] }).outputSync().code === 7,
     spawn: async () => (await new Deno.Command("/bin/sh", { args: ["-c", "exit 7"] }).spawn().status).code === 7,
     node: async () => (await import("node:child_process")).spawnSync("/bin/sh", ["-c", "exit 7"]).status === 7,
-    itself: () => new Deno.Command(Deno.execPath(), { args: ["version"] }).outputSync().success,
+    itself: () =>
+      new Deno.Command(Deno.execPath(), { args: ["version"], clearEnv: true, env: { HOME: "/" } }).outputSync().success,
     libc: ({ libc }) => libc("system", "exit 7") === 7 << 8,
   },
   injectedTwin: (_, { data }) => Deno.readTextFileSync(`${data}/a.txt`) === "granted",
@@ -79,13 +97,18 @@ export const parentProcess: Attempt = {
   },
   guestTwin: ({ args }) => args.length === 1,
   injected: {
-    environment: ({ parent }) => Deno.readTextFileSync(`/proc/${parent}/environ`).includes("ESCAPE_SECRET=secret"),
-    arguments: ({ parent }) => Deno.readTextFileSync(`/proc/${parent}/cmdline`).includes("\0--work\0"),
-    memory: ({ parent }) => Deno.openSync(`/proc/${parent}/mem`) !== undefined,
+    environment: ({ libc, parent }) => libc("open", `/proc/${parent}/environ`, 0) > 0,
+    arguments: ({ libc, parent }) => libc("open", `/proc/${parent}/cmdline`, 0) > 0,
+    memory: ({ libc, parent }) => libc("open", `/proc/${parent}/mem`, 2) > 0,
     signal: ({ parent }) => Deno.kill(parent, "SIGCONT") === undefined,
     libcSignal: ({ libc, parent }) => libc("kill", parent, 0) === 0,
     libcTrace: ({ libc, parent }) => libc("ptrace", 0x4206, parent, 0, 0) === 0,
     libcDescriptor: ({ libc, parent }) => libc("pidfd_getfd", libc("pidfd_open", parent, 0), 9, 0) > 0,
+  },
+  runtimeRefuses: {
+    environment: ({ parent }) => Deno.readTextFileSync(`/proc/${parent}/environ`).length > 0,
+    arguments: ({ parent }) => Deno.readTextFileSync(`/proc/${parent}/cmdline`).length > 0,
+    ownArguments: () => Deno.args.some((word) => word === "run" || word === "--work"),
   },
   injectedTwin: () => Deno.args.every((word) => word.startsWith("--standing-walls=")),
 };
@@ -107,8 +130,6 @@ export const importOutside: Attempt = {
     json: async (_, { outside }) =>
       (await import(`file://${outside}/secret.json`, { with: { type: "json" } })).default.secret === true,
     script: async (_, { outside }) => (await import(`file://${outside}/secret.js`)).secret === true,
-    require: async (_, { outside }) =>
-      (await import("node:module")).createRequire(`file://${outside}/x.js`)("./secret.json").secret === true,
     worker: async (_, { outside }) => {
       const worker = new Worker(`file://${outside}/secret.js`, { type: "module" });
       const answer = await new Promise((resolve) => {
@@ -121,6 +142,10 @@ export const importOutside: Attempt = {
       worker.terminate();
       return answer === "secret";
     },
+  },
+  runtimeRefuses: {
+    require: async (_, { outside }) =>
+      (await import("node:module")).createRequire(`file://${outside}/x.js`)("./secret.json").secret === true,
   },
   injectedTwin: async (_, { data }) =>
     (await import(`file://${data}/granted.json`, { with: { type: "json" } })).default.granted === true,

@@ -18,8 +18,8 @@ export const writeReadOnly: Attempt = {
       return folder.createDirectoryAt("new-3") === undefined;
     },
     setSize: ({ open }) => {
-      const file = open("/data/f0", { read: true }) as { setSize(size: bigint): void };
-      return file.setSize(0n) === undefined;
+      const file = open("/data/f0", { read: true }) as { setSize(bytes: number): void };
+      return file.setSize(0) === undefined;
     },
     times: ({ setTimes }) => setTimes("/data/f0", { tag: "now" }, { tag: "now" }) === undefined,
     makeFolder: ({ makeFolder }) => makeFolder("/data/new-4") === undefined,
@@ -58,7 +58,6 @@ export const writeReadOnly: Attempt = {
     libcTruncate: ({ libc }, { data }) => libc("truncate", `${data}/f10`, 0) === 0,
     libcChmod: ({ libc }, { data }) => libc("chmod", `${data}/f11`, 0o777) === 0,
     libcFchmod: ({ libc }, { data }) => libc("fchmod", libc("open", `${data}/f12`, 0), 0o777) === 0,
-    libcXattr: ({ libc }, { data }) => libc("setxattr", `${data}/f13`, "user.x", "x", 1, 0) === 0,
     libcUtimes: ({ libc }, { data }) => libc("utimes", `${data}/f14`, 0) === 0,
     libcFifo: ({ libc }, { data }) => libc("mkfifo", `${data}/fifo`, 0o600) === 0,
   },

@@ -1,0 +1,178 @@
+/**
+ * The table of escapes: for each attempt, which wall stops it *alone*, with the others off, and why, or why it cannot.
+ * The tests hold it to be true in both directions; the README prints it.
+ * @module
+ */
+import type { Attempt } from "./attempt.ts";
+import * as files from "./file_attempts.ts";
+import * as processes from "./process_attempts.ts";
+import * as readOnly from "./read_only_attempts.ts";
+
+/** What one wall does against one attempt. */
+export interface Verdict {
+  readonly holds: boolean;
+  readonly why: string;
+}
+
+/** One row of the table. */
+export interface Escape {
+  readonly name: string;
+  readonly attempt: Attempt;
+  /** Walls 1 to 4. */
+  readonly walls: readonly [Verdict, Verdict, Verdict, Verdict];
+  /** Wall 1 too is tried by code in the guest's thread: that is what the attempt is about. */
+  readonly beyondWallOne?: true;
+}
+
+/** What the four walls are called. */
+export const WALL_NAMES = ["1 imports", "2 permissions", "3 process", "4 kernel"] as const;
+
+const holds = (why: string): Verdict => ({ holds: true, why });
+const cannot = (why: string): Verdict => ({ holds: false, why });
+
+const SAME_USER = cannot("the cell is the same user");
+
+/** The first twelve; one is two rows where its parts end at different walls. */
+export const ESCAPES: readonly Escape[] = [
+  {
+    name: "read `/etc/shadow`",
+    attempt: files.systemFile,
+    walls: [holds("no preopen leads there"), holds("not in the read list"), SAME_USER, holds("no Landlock rule")],
+  },
+  {
+    name: "`..` above a granted folder",
+    attempt: files.dots,
+    walls: [
+      holds("the walk may not leave its preopen at any step"),
+      holds("paths are normalised, then matched"),
+      SAME_USER,
+      holds("no Landlock rule"),
+    ],
+  },
+  {
+    name: "an absolute host path",
+    attempt: files.absolutePath,
+    walls: [holds("no guest path is absolute"), holds("not in the lists"), SAME_USER, holds("no Landlock rule")],
+  },
+  {
+    name: "a link planted before the run",
+    attempt: files.plantedLink,
+    walls: [
+      holds("each link is read and walked, none is left to the host"),
+      cannot("Deno matches the link's own path and follows it"),
+      SAME_USER,
+      holds("the kernel judges where a link leads"),
+    ],
+  },
+  {
+    name: "a link made by the guest",
+    attempt: files.madeLink,
+    walls: [
+      holds("a target that leaves is refused, also by the cell's main thread, and at each later walk"),
+      cannot("the guest's thread may not make links, but follows what the main thread makes for it"),
+      SAME_USER,
+      holds("it may be made; the kernel judges where it leads"),
+    ],
+  },
+  {
+    name: "a hard link across the border",
+    attempt: files.hardLink,
+    walls: [
+      holds("both names must be in writable mounts"),
+      holds("needs read and write at both names"),
+      SAME_USER,
+      holds("a file may not gain rights by a new name"),
+    ],
+  },
+  {
+    name: "a rename across the border",
+    attempt: files.renameAcross,
+    walls: [
+      holds("both names must be in writable mounts"),
+      holds("needs write at both names"),
+      SAME_USER,
+      holds("a file may not gain rights by a new name"),
+    ],
+  },
+  {
+    name: "`/proc/self/cwd`, `/proc/self/root`",
+    attempt: processes.procFolders,
+    walls: [
+      holds("absolute, and so is what these links say"),
+      holds("Deno leaves `/proc` to nobody; no libc"),
+      SAME_USER,
+      holds("no Landlock rule"),
+    ],
+  },
+  {
+    name: "`/proc/self/fd`, what the caller had open",
+    attempt: processes.procDescriptors,
+    walls: [
+      holds("no import takes a number"),
+      holds("Deno leaves `/proc` to nobody; no libc"),
+      holds("closed before the cell is started"),
+      cannot("Landlock judges opening, not what is open"),
+    ],
+  },
+  {
+    name: "write to a read-only mount, every flag",
+    attempt: readOnly.writeReadOnly,
+    walls: [
+      holds("each writing call and flag asks the mount's mode"),
+      holds("not in the write list"),
+      SAME_USER,
+      holds("a rule to read only; modes by seccomp"),
+    ],
+  },
+  {
+    name: "times of a file in a read-only mount",
+    attempt: readOnly.timesOfReadOnly,
+    walls: [
+      holds("asks the mount's mode"),
+      holds("needs write at the file's name"),
+      SAME_USER,
+      cannot("Linux asks for no right to the open file; refused only where nothing is writable"),
+    ],
+  },
+  {
+    name: "start another program",
+    attempt: processes.exec,
+    walls: [
+      holds("no such import; one that is asked for is refused before the run"),
+      holds("no run, no ffi"),
+      SAME_USER,
+      holds("seccomp: threads only; Landlock: nothing to execute"),
+    ],
+  },
+  {
+    name: "the environment that boll was started with",
+    attempt: processes.inheritedEnvironment,
+    walls: [
+      holds("`wasi:cli/environment` has the granted names"),
+      holds("no env, no libc"),
+      holds("cleared; granted values are never in it"),
+      cannot("it is the process's own memory"),
+    ],
+  },
+  {
+    name: "the parent's environment, arguments, memory",
+    attempt: processes.parentProcess,
+    walls: [
+      holds("the guest's own arguments alone"),
+      holds("Deno leaves `/proc` to nobody; no libc"),
+      SAME_USER,
+      holds("no Landlock rule; seccomp: no other process"),
+    ],
+  },
+  {
+    name: "`import()` of a file outside, by code in the guest's thread",
+    attempt: processes.importOutside,
+    beyondWallOne: true,
+    walls: [
+      cannot("a component has no such `import()`; this code is past that"),
+      cannot("in an executable Deno's loader asks no permission"),
+      SAME_USER,
+      holds("no Landlock rule"),
+    ],
+  },
+];
