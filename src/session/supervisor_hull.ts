@@ -20,13 +20,16 @@ const LIBRARY_PLACES = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.
 
 /**
  * The kernel part of this process: open from before the first spawn, so that no descriptor of the caller's reaches a
- * child. Absent where there is no kernel wall to raise (another system, or `deno run`).
+ * child. Absent where there is no kernel wall to raise: on another system, and under `deno run`, where the descriptors
+ * are closed and that is all.
  */
 export function openHull(): ProcessHull | undefined {
-  if (!isCompiled || Deno.build.os !== "linux") return undefined;
+  if (Deno.build.os !== "linux") return undefined;
   const hull = ProcessHull.open();
   hull.closeDescriptorsOnExec(3);
-  return hull;
+  if (isCompiled) return hull;
+  hull.close();
+  return undefined;
 }
 
 /** The ceiling that this process raises on itself before it spawns its cell, which is then under it from its first instruction. */
