@@ -25,6 +25,8 @@ export interface Launch {
   readonly places: SessionPlaces;
   readonly trace: TraceWriter;
   readonly containment: ContainmentResult;
+  /** Aborts when the user interrupts. */
+  readonly interrupt: AbortSignal;
   /** The parts of wall 4 that this host was found to have. */
   readonly kernel: { readonly landlock: boolean; readonly seccomp: boolean };
 }
@@ -33,20 +35,21 @@ export interface Launch {
 const MAX_HINTS = 5;
 
 /**
- * Builds what is missing, writes the plan, runs, and prints what would allow what was denied. A signal to this process
- * interrupts the run.
+ * Builds what is missing, writes the plan, runs, and prints what would allow what was denied.
  *
  * @throws `component.*`, `grant.import_not_granted`, `hull.*`, `cell.start_failed`
  */
 export async function launch(input: Launch): Promise<ForegroundResult> {
   const { resolved, places, trace, context, args, containment } = input;
-  using interruption = new Interruption();
   const hull = openHull();
   const component = await prepareComponent(
     resolved,
     containment.achieved === "scoped",
     context,
-    (key, detail) => trace.append("cache_mismatch", { key, detail }),
+    {
+      interrupt: input.interrupt,
+      onMismatch: (key, detail) => trace.append("cache_mismatch", { key, detail }),
+    },
   );
   const declared = resolved.grants.grants.containment;
   const plan = makePlan({
@@ -69,7 +72,7 @@ export async function launch(input: Launch): Promise<ForegroundResult> {
     trace,
     ...(hull === undefined ? {} : { hull }),
     kernel: input.kernel,
-    interrupt: interruption.signal,
+    interrupt: input.interrupt,
     onDenied: (denied) => {
       denials.set(denied.asked, denied);
       trace.append("denied", {
@@ -95,26 +98,5 @@ function printHints(denials: readonly Denied[], context: Context): void {
   }
   if (denials.length > MAX_HINTS) {
     context.stderr.write(`boll: denied: ${denials.length - MAX_HINTS} more, see \`boll trace show last\`\n`);
-  }
-}
-
-/** Turns the signals that ask a process to end into one abort. */
-class Interruption implements Disposable {
-  static readonly #SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
-    ? ["SIGINT"]
-    : ["SIGINT", "SIGTERM", "SIGHUP"];
-  readonly #controller = new AbortController();
-  readonly #onSignal = () => this.#controller.abort();
-
-  constructor() {
-    for (const name of Interruption.#SIGNALS) Deno.addSignalListener(name, this.#onSignal);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  [Symbol.dispose](): void {
-    for (const name of Interruption.#SIGNALS) Deno.removeSignalListener(name, this.#onSignal);
   }
 }

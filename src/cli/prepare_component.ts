@@ -1,7 +1,7 @@
 import { checkImports, refuseImports } from "../grants/mod.ts";
 import type { CachedComponent } from "../component/mod.ts";
 import { digestFile } from "../manifest/mod.ts";
-import { ensureComponent } from "../session/mod.ts";
+import { type BuildRequest, ensureComponent } from "../session/mod.ts";
 import type { Resolved } from "./resolve_run.ts";
 import type { Context } from "./verb.ts";
 
@@ -17,7 +17,7 @@ export async function prepareComponent(
   resolved: Resolved,
   hull: boolean,
   context: Context,
-  onMismatch?: (key: string, detail: string) => void,
+  watch: Pick<BuildRequest, "interrupt" | "onMismatch"> = {},
 ): Promise<CachedComponent> {
   const { capsule, home, grants } = resolved;
   const timer = setTimeout(() => {
@@ -30,7 +30,7 @@ export async function prepareComponent(
       digest: digestFile(capsule.componentPath),
       memoryMb: grants.grants.limits.memory_mb,
       hull,
-      ...(onMismatch ? { onMismatch } : {}),
+      ...watch,
     });
     const missing = checkImports(component.description.imports, grants.grants, capsule.manifest);
     if (missing.length > 0) throw refuseImports(missing, capsule.manifestPath);

@@ -1,4 +1,5 @@
 import { writeAll } from "../base/mod.ts";
+import { watchInterrupt } from "./interruption.ts";
 import { type Context, StdoutClosed, type TextSink } from "./verb.ts";
 
 /** The context of this very process: its own streams and environment. */
@@ -7,6 +8,7 @@ export function processContext(): Context {
     stdout: stdoutSink(),
     stderr: stderrSink(),
     readVariable: (name) => Deno.env.get(name),
+    watchInterrupt,
   };
 }
 

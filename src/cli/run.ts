@@ -3,7 +3,7 @@ import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
 import { digestCapsule } from "../manifest/mod.ts";
 import { createSession, TraceWriter } from "../records/mod.ts";
-import { isCompiled, type Outcome } from "../session/mod.ts";
+import { interrupted, isCompiled, type Outcome } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { BUILD_INFO } from "./build_info.ts";
 import { obtainConsent } from "./consent.ts";
@@ -64,6 +64,7 @@ async function dryRun(resolved: Resolved, context: Context): Promise<number> {
 async function runRecorded(resolved: Resolved, digest: string, args: Arguments, context: Context): Promise<number> {
   const { capsule, home, grants } = resolved;
   const started = performance.now();
+  const interrupt = context.watchInterrupt?.() ?? new AbortController().signal;
   using places = createSession(home, grants.work === undefined ? {} : { work: grants.work });
   using trace = new TraceWriter(places, {
     onProblem: (error) => context.stderr.write(`boll: warning: ${error.message}\n`),
@@ -94,10 +95,21 @@ async function runRecorded(resolved: Resolved, digest: string, args: Arguments, 
   };
   try {
     checkFloor(grants.grants, containment);
-    const { outcome } = await launch({ resolved, identity, digest, args, context, places, trace, containment, kernel });
+    const { outcome } = await launch({
+      resolved,
+      identity,
+      digest,
+      args,
+      context,
+      places,
+      trace,
+      containment,
+      kernel,
+      interrupt,
+    });
     return end({ outcome });
   } catch (error) {
-    return end({ outcome: failureOutcome(error), error });
+    return end(interrupt.aborted ? { outcome: interrupted() } : { outcome: failureOutcome(error), error });
   }
 }
 

@@ -57,6 +57,8 @@ export interface Context {
   readonly stderr: TextSink;
   /** Reads one variable of the environment. */
   readonly readVariable: (name: string) => string | undefined;
+  /** From the call on, signals that ask this process to end abort this instead. Absent: nothing interrupts. */
+  readonly watchInterrupt?: () => AbortSignal;
   /** Absent: the session room's, which builds. */
   readonly describeComponent?: DescribeComponent;
 }

@@ -17,6 +17,8 @@ export interface BuildRequest {
   readonly memoryMb: number;
   /** Raise wall 4 in the build cell. */
   readonly hull: boolean;
+  /** Ends the build when it aborts. */
+  readonly interrupt?: AbortSignal;
   /** Told when a cached build did not hash to its digests; it is built anew. */
   onMismatch?(key: string, detail: string): void;
 }
@@ -69,7 +71,10 @@ async function askForBuild(cell: CellProcess, request: BuildRequest, folder: str
     late = true;
     cell.kill();
   }, BUILD_TIMEOUT_MS);
+  const onInterrupt = () => cell.kill();
+  request.interrupt?.addEventListener("abort", onInterrupt);
   try {
+    if (request.interrupt?.aborted) onInterrupt();
     await cell.send({
       type: "load",
       kind: "build",
@@ -87,6 +92,7 @@ async function askForBuild(cell: CellProcess, request: BuildRequest, folder: str
     throw error;
   } finally {
     clearTimeout(timer);
+    request.interrupt?.removeEventListener("abort", onInterrupt);
   }
 }
 

@@ -66,6 +66,7 @@ function classifyExit({ code, signal }: ChildExit): Outcome {
   return { status: "crashed", exit_code: 1, ended_by: "crashed", detail: `the cell ${how} without a last word` };
 }
 
-function interrupted(): Outcome {
+/** The user's own ending, also of a run whose guest never started. */
+export function interrupted(): Outcome {
   return { status: "cancelled", exit_code: 130, ended_by: "interrupted" };
 }
