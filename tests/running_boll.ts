@@ -65,6 +65,7 @@ export class RunningBoll {
     await this.#writer?.abort().catch(ignoreBrokenPipe);
     clearTimeout(this.#net);
     const [stdout, stderr] = [new TextDecoder().decode(stdoutBytes), new TextDecoder().decode(stderrBytes)];
+    if (this.stdout.overflowed || this.stderr.overflowed) throw new Error("boll wrote more than a test collects");
     if (this.#caught) throw new Error(`boll did not end by itself\nstdout: ${stdout.slice(-2000)}\nstderr: ${stderr}`);
     const lastLine = stderr.trimEnd().split("\n").at(-1) ?? "";
     return { code: status.code, signal: status.signal, stdout, stdoutBytes, stderr, lastLine, json: parse(lastLine) };
@@ -81,15 +82,24 @@ export async function collect(running: RunningBoll): Promise<RunResult> {
   return await running.result();
 }
 
+/** More output than a test could mean to read; the stream is closed then, and the run's result is an error. */
+const MAX_COLLECTED_BYTES = 64 * 2 ** 20;
+
 /** Everything a stream gave so far, and a way to wait for a piece of it. */
 export class OutputReader {
   readonly #chunks: Uint8Array[] = [];
   readonly #done: Promise<void>;
   #changed = Promise.withResolvers<void>();
   #ended = false;
+  #bytes = 0;
 
   constructor(stream: ReadableStream<Uint8Array>) {
     this.#done = this.#read(stream);
+  }
+
+  /** Whether reading stopped because of too much output. */
+  get overflowed(): boolean {
+    return this.#bytes > MAX_COLLECTED_BYTES;
   }
 
   /** What came so far, as text. */
@@ -120,6 +130,8 @@ export class OutputReader {
 
   async #read(stream: ReadableStream<Uint8Array>): Promise<void> {
     for await (const chunk of stream) {
+      this.#bytes += chunk.length;
+      if (this.overflowed) break;
       this.#chunks.push(chunk);
       this.#signal();
     }

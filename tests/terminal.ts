@@ -72,14 +72,16 @@ export class Terminal implements AsyncDisposable {
     return code;
   }
 
-  /** Hangs up, if the command still runs. */
+  /** Takes the terminal away, if the command still runs. */
   async [Symbol.asyncDispose](): Promise<void> {
     try {
-      this.#child.kill("SIGHUP");
+      // The terminal is gone with its master, and the kernel hangs up on whoever still runs in it.
+      this.#child.kill("SIGKILL");
     } catch {
       // It has ended.
     }
     await this.#keyboard.close().catch(() => {});
-    await this.end();
+    clearTimeout(this.#net);
+    await Promise.all([this.#child.status, this.output.toEnd(), this.#errors.toEnd()]);
   }
 }

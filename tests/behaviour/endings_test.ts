@@ -11,7 +11,7 @@ async function ending(bed: Bed, name: string, flags: string[] = []): Promise<[un
     result.json?.status,
     result.json?.exit_code,
     result.json?.ended_by,
-  ]);
+  ], result.stderr);
   return [result.code, result.json?.status, result.json?.ended_by];
 }
 
