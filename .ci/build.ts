@@ -71,10 +71,10 @@ function checkSize(path: string): void {
   }
 }
 
-/** The gzipped tools, without the stamp of their own build. */
+/** The packed tools, without the stamp of their own build. */
 function copyVendor(from: string, to: string): void {
   Deno.mkdirSync(to);
-  for (const path of listFiles(from).filter((path) => path.endsWith(".gz"))) {
+  for (const path of listFiles(from).filter((path) => path.endsWith(".br"))) {
     Deno.copyFileSync(join(from, path), join(to, path));
   }
 }

@@ -19,7 +19,7 @@ const PROGRAM = {
       console.log(JSON.stringify({
         child: new TextDecoder().decode(stdout).trim(),
         worker: said,
-        asset: Deno.readTextFileSync(new URL("./vendor/asset.bin.gz", import.meta.url)),
+        asset: Deno.readTextFileSync(new URL("./vendor/asset.bin.br", import.meta.url)),
         states: asked.map((name) => Deno.permissions.querySync({ name }).state),
       }));
       Deno.exit();
@@ -27,7 +27,7 @@ const PROGRAM = {
   "lazy.js": `export const answer = "lazy";`,
   "worker.js":
     `try { Deno.readTextFileSync("/etc/hostname"); postMessage("read"); } catch (e) { postMessage(e.name); }`,
-  "vendor/asset.bin.gz": "asset",
+  "vendor/asset.bin.br": "asset",
 };
 
 async function compileProgram(folder: string): Promise<string> {

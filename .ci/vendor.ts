@@ -1,10 +1,10 @@
 /**
- * Makes `.build/vendor/`: jco's transpiler and wasm-tools as gzipped scripts and core modules, and the preview1
+ * Makes `.build/vendor/`: jco's transpiler and wasm-tools as packed scripts and core modules, and the preview1
  * adapters. Run with `deno run -A .ci/vendor.ts`; does nothing when the folder is current. Safe to run twice at once.
  */
 import { build, type Plugin } from "esbuild";
 import { createHash } from "node:crypto";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, constants } from "node:zlib";
 import { readPackageFiles } from "./npm_package.ts";
 
 const ROOT = new URL("../", import.meta.url);
@@ -101,7 +101,7 @@ async function fetchAdapters(): Promise<Record<string, Uint8Array>> {
     const bytes = found[index]!;
     const wanted = ADAPTERS.files[kind];
     if (hex(bytes) !== wanted) fail(`Check the ${kind} adapter: found sha256 ${hex(bytes)}, wanted ${wanted}`);
-    files[`adapter_${kind}.bin.gz`] = bytes;
+    files[`adapter_${kind}.bin.br`] = bytes;
   }
   return files;
 }
@@ -129,11 +129,21 @@ function isCurrent(stamp: string): boolean {
 async function collect(): Promise<Record<string, Uint8Array>> {
   const files = await fetchAdapters();
   for (const tool of Object.keys(TOOLS) as (keyof typeof TOOLS)[]) {
-    files[`${tool}.js.gz`] = await bundleTool(tool);
-    files[`${tool}_core1.bin.gz`] = Deno.readFileSync(new URL(`${TOOLS[tool]}.core.wasm`, JCO));
-    files[`${tool}_core2.bin.gz`] = Deno.readFileSync(new URL(`${TOOLS[tool]}.core2.wasm`, JCO));
+    files[`${tool}.js.br`] = await bundleTool(tool);
+    files[`${tool}_core1.bin.br`] = Deno.readFileSync(new URL(`${TOOLS[tool]}.core.wasm`, JCO));
+    files[`${tool}_core2.bin.br`] = Deno.readFileSync(new URL(`${TOOLS[tool]}.core2.wasm`, JCO));
   }
   return files;
+}
+
+/** As small as it gets: every process of the executable reads all of it at its start, and only a build unpacks it. */
+function pack(bytes: Uint8Array): Uint8Array {
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY,
+    [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+  };
+  return brotliCompressSync(bytes, { params });
 }
 
 /** Builds beside the target and renames: a reader sees the old folder or the new, another builder may win. */
@@ -143,7 +153,7 @@ async function makeVendor(stamp: string): Promise<void> {
   const fresh = Deno.makeTempDirSync({ dir: new URL("../", VENDOR).pathname, prefix: "vendor-" });
   const sums: Record<string, string> = {};
   for (const [name, bytes] of Object.entries(files)) {
-    const packed = gzipSync(bytes, { level: 9 });
+    const packed = pack(bytes);
     sums[name] = hex(packed);
     Deno.writeFileSync(`${fresh}/${name}`, packed);
   }

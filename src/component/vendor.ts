@@ -1,4 +1,4 @@
-import { gunzipSync } from "node:zlib";
+import { brotliDecompressSync } from "node:zlib";
 import { CapsuleError } from "../base/mod.ts";
 import { readCoreModule } from "./core_module.ts";
 import { shareMemory, shareTables, writeCaps } from "./memory_cap.ts";
@@ -7,7 +7,7 @@ import { shareMemory, shareTables, writeCaps } from "./memory_cap.ts";
 const TOOL_MEMORY_MB = 512;
 
 /**
- * Where the gzipped tools lie: beside the bundles of the executable, or in `.build/` of a checkout
+ * Where the packed tools lie: beside the bundles of the executable, or in `.build/` of a checkout
  * (`.ci/vendor.ts` makes them).
  */
 export const VENDOR_URL: URL = Deno.build.standalone
@@ -66,12 +66,12 @@ export async function openWasmTools(): Promise<WasmTools> {
 
 /** The preview1 adapter for a command (has `_start`) or a reactor. @throws component.build_failed */
 export function readAdapter(kind: "command" | "reactor"): Uint8Array {
-  return readAsset(`adapter_${kind}.bin.gz`);
+  return readAsset(`adapter_${kind}.bin.br`);
 }
 
 /** The tool scripts are data, evaluated as functions: an `import()` would need a module embedded in the executable. */
 async function openTool(name: string): Promise<unknown> {
-  const source = sources.get(name) ?? new TextDecoder().decode(readAsset(`${name}.js.gz`));
+  const source = sources.get(name) ?? new TextDecoder().decode(readAsset(`${name}.js.br`));
   sources.set(name, source);
   const tool = new Function("compileAsset", `${source}\nreturn tool;`)(compileAsset);
   await tool.$init;
@@ -79,7 +79,7 @@ async function openTool(name: string): Promise<unknown> {
 }
 
 function compileAsset(name: string): WebAssembly.Module {
-  const module = compiled.get(name) ?? new WebAssembly.Module(capTool(readAsset(`${name}.bin.gz`)) as BufferSource);
+  const module = compiled.get(name) ?? new WebAssembly.Module(capTool(readAsset(`${name}.bin.br`)) as BufferSource);
   compiled.set(name, module);
   return module;
 }
@@ -91,7 +91,7 @@ function capTool(bytes: Uint8Array): Uint8Array {
 
 function readAsset(name: string): Uint8Array {
   try {
-    return new Uint8Array(gunzipSync(Deno.readFileSync(new URL(name, VENDOR_URL))));
+    return new Uint8Array(brotliDecompressSync(Deno.readFileSync(new URL(name, VENDOR_URL))));
   } catch (error) {
     throw new CapsuleError(
       "component.build_failed",
