@@ -1,5 +1,5 @@
 import { printableLine } from "../base/mod.ts";
-import type { Grants } from "../grants/mod.ts";
+import { type Grants, listenPorts } from "../grants/mod.ts";
 
 /** A run's authority as a few indented lines; foreign text is made safe. */
 export function describeGrants(grants: Grants): string {
@@ -9,6 +9,7 @@ export function describeGrants(grants: Grants): string {
       `the folder ${printableLine(host ?? "(not bound)")} at ${printableLine(guest)} (${mode})`
     ),
     ...(grants.env.length === 0 ? [] : [`the variables ${grants.env.map((name) => printableLine(name)).join(", ")}`]),
+    ...describeNet(grants),
     [
       ...(grants.stdio ? ["standard input and output"] : []),
       ...(grants.clocks ? ["clocks"] : []),
@@ -17,4 +18,13 @@ export function describeGrants(grants: Grants): string {
     `at most ${grants.limits.memory_mb} MiB of memory and ${grants.limits.deadline_ms / 1000} s`,
   ];
   return lines.map((line) => `  ${line}\n`).join("");
+}
+
+function describeNet({ net }: Grants): string[] {
+  const connects = net.filter((entry) => !entry.startsWith("listen:")).map((entry) => printableLine(entry));
+  const ports = listenPorts({ net });
+  return [
+    ...(connects.length === 0 ? [] : [`connections to ${connects.join(", ")}`]),
+    ...(ports.length === 0 ? [] : [`listening on port ${ports.join(", ")} of this machine's loopback`]),
+  ];
 }

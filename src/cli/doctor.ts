@@ -65,7 +65,7 @@ export function doctorReport(
   context: Pick<Context, "readVariable" | "stdout" | "stderr">,
 ): DoctorReport {
   const { reasons: probed, ...host } = probe;
-  const { achieved, reasons } = achievedContainment(probe, compiled);
+  const { achieved, reasons } = achievedContainment(probe, { compiled, net: [] });
   // What is weak beside a class that is reached (an older Landlock) stands in the probe alone.
   const containment = { strongest: achieved, reasons: [...new Set([...reasons, ...probed])] };
   const places = [

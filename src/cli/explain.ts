@@ -28,7 +28,7 @@ export const verb: Verb = {
     const digest = digestCapsule(capsule);
     const probe = probeHull();
     const compiled = Deno.build.standalone;
-    const isScoped = achievedContainment(probe, compiled).achieved === "scoped";
+    const isScoped = achievedContainment(probe, { compiled, net: [] }).achieved === "scoped";
     const { imports } = await describe(resolved, isScoped, context);
     const accepted = trust.isAccepted(digest);
     const explanation = explainGrants({ capsule, digest, resolved: grants, probe, compiled, own, accepted, imports });

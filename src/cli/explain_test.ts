@@ -88,6 +88,25 @@ Deno.test("boll explain: a mount that nothing binds is shown with its flag, and 
     assertEquals([bound.unbound ?? [], bound.grants.fs.mounts.length], [[], 1]);
   }));
 
+Deno.test("boll explain: network entries of the command line, what they link, and a stranger's proxy that is ignored", () =>
+  withCapsule(["wasi:http/outgoing-handler@0.2.0"], async (folder, boll) => {
+    Deno.writeTextFileSync(
+      `${folder}/boll.jsonc`,
+      `{ "proxy": "http://evil.example:1", "ceiling": { "env": ["LANG"] } }`,
+    );
+    const path = `${folder}/capsules/guest/guest.wasm`;
+    const refused = JSON.parse((await boll("explain", path, "--json")).stdout);
+    assertEquals([refused.missing.length, refused.missing[0].allow], [1, "--net https://HOST"]);
+    Deno.writeTextFileSync(`${folder}/boll.jsonc`, `{ "proxy": "http://evil.example:1" }`);
+    const granted = JSON.parse((await boll("explain", path, "--json", "--net", "https://API.example.com")).stdout);
+    assertEquals([granted.missing, granted.grants.net], [[], ["https://api.example.com"]]);
+    assertEquals(granted.warnings.length, 1);
+    assertStringIncludes(granted.warnings[0], "Ignored proxy and ca of");
+    const text = await boll("explain", path, "--net", "https://API.example.com", "--net", "udp://192.0.2.1:53");
+    assertStringIncludes(text.stdout, "connections to https://api.example.com, udp://192.0.2.1:53");
+    assertStringIncludes(text.stdout, "Granted and never imported");
+  }));
+
 Deno.test("boll explain: run's flags count; a protected mount and a bad value are refused", () =>
   withCapsule([], async (folder, boll) => {
     const explain = (...flags: string[]) => boll("explain", `${folder}/capsules/guest`, "--json", ...flags);
@@ -99,5 +118,6 @@ Deno.test("boll explain: run's flags count; a protected mount and a bad value ar
     const home = await explain("--mount", `${folder}/home:/data`);
     assertEquals([home.exitCode, JSON.parse(home.stderr).status], [5, "refused"]);
     assertEquals((await explain("--mount", "nowhere")).exitCode, 2);
-    assertEquals((await explain("--net", "https://example.com")).exitCode, 2);
+    assertEquals((await explain("--net", "example.com")).exitCode, 2);
+    assertEquals((await explain("--net", "tcp://a:1", "--no-net")).exitCode, 2);
   }));

@@ -59,6 +59,7 @@ Grants
   a work folder at /workdir (rw)
   the folder /docs at /data (ro)
   the variables LANG
+  connections to https://api.example.com
   standard input and output, random numbers
   at most 512 MiB of memory and 600 s
 

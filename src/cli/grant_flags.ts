@@ -1,5 +1,5 @@
 import { CapsuleError, type Containment, printableLine } from "../base/mod.ts";
-import { type OperatorFlags, parseEnvFlag, parseMountFlag } from "../grants/mod.ts";
+import { type OperatorFlags, parseEnvFlag, parseMountFlag, parseNetFlag } from "../grants/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import type { Option } from "./verb.ts";
 
@@ -7,6 +7,8 @@ import type { Option } from "./verb.ts";
 export const GRANT_OPTIONS: readonly Option[] = [
   { name: "mount", value: "HOST:GUEST[:ro|rw]", repeatable: true, summary: "Show a folder to the guest" },
   { name: "env", value: "NAME[=VALUE]", repeatable: true, summary: "Pass a variable (own value when absent)" },
+  { name: "net", value: "ENTRY", repeatable: true, summary: "Let it connect: https://host, tcp://host:port" },
+  { name: "no-net", summary: "No network, whatever the manifest says" },
   { name: "work", value: "DIR", summary: "Use DIR as the guest's /workdir" },
   { name: "deadline", value: "DURATION", summary: "End the run after 500ms, 30s, 5m, 1h" },
   { name: "memory", value: "SIZE", summary: "Cap the guest's memory: 64m, 1g" },
@@ -15,9 +17,7 @@ export const GRANT_OPTIONS: readonly Option[] = [
 
 /** Flags about grants that exist and have no effect yet, so they are refused by name. */
 export const REFUSED_GRANT_FLAGS: Readonly<Record<string, string>> = {
-  "net": "not supported yet; this version grants no network",
-  "no-net": "not supported yet; this version grants no network anyway",
-  "ask": "not supported yet; give --mount, --env or --accept",
+  "ask": "not supported yet; give --mount, --net, --env or --accept",
 };
 
 /**
@@ -38,11 +38,17 @@ export function readGrantFlags(args: Arguments): OperatorFlags {
     });
   const mounts = read("mount", parseMountFlag);
   const env = read("env", parseEnvFlag);
+  const net = read("net", parseNetFlag);
+  if (args.has("no-net") && args.values("net").length > 0) {
+    problems.push("Read --no-net: found --net too, wanted one of them");
+  }
   const single = {
     containment: read("containment", parseContainment)[0],
     deadlineMs: read("deadline", parseDuration)[0],
     memoryMb: read("memory", parseMemory)[0],
     work: args.value("work"),
+    net: net.length === 0 ? undefined : net,
+    noNet: args.has("no-net") || undefined,
   };
   if (problems.length === 1) throw new CapsuleError("usage.bad_value", problems[0]!);
   if (problems.length > 1) {

@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { CapsuleError } from "../base/mod.ts";
 import { readArguments } from "./arguments.ts";
 import {
@@ -100,10 +100,18 @@ Deno.test("readGrantFlags: one bad value is the message, several are all listed"
   assertEquals(error.problems.length, 3);
 });
 
-Deno.test("grant flags: network flags are refused as not supported yet", () => {
-  for (const flag of ["--net", "--no-net", "--ask"]) {
-    const { problems } = readArguments(RULES, [flag]);
-    assertEquals(problems.map(({ code }) => code), ["usage.unknown_flag"]);
-    assertStringIncludes(problems[0]!.message, `Read ${flag}: not supported yet`);
-  }
+Deno.test("readGrantFlags: --net in canonical form or refused, --no-net, never both", () => {
+  const { net } = read("--net", "HTTPS://Api.Example.com:443", "--net=tcp://[::1]:6379", "--net", "listen:8080");
+  assertEquals(net, ["https://api.example.com", "tcp://[::1]:6379", "listen:8080"]);
+  assertEquals(read("--no-net"), { mounts: [], env: [], noNet: true });
+  const { message } = refusal(() => read("--net", "example.com"));
+  assertStringIncludes(message, 'Read --net: found "example.com": found no scheme; allowed: https://host[:port]');
+  assert(!refusal(() => read("--net", "https://user:hidden@example.com")).message.includes("hidden"));
+  refusal(() => read("--no-net", "--net", "https://example.com"));
+});
+
+Deno.test("grant flags: --ask is refused as not supported yet", () => {
+  const { problems } = readArguments(RULES, ["--ask"]);
+  assertEquals(problems.map(({ code }) => code), ["usage.unknown_flag"]);
+  assertStringIncludes(problems[0]!.message, "Read --ask: not supported yet");
 });

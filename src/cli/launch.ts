@@ -44,7 +44,7 @@ export async function launch(input: Launch): Promise<ForegroundResult> {
   const hull = openHull();
   const component = await prepareComponent(
     resolved,
-    containment.achieved === "scoped",
+    input.kernel.landlock && input.kernel.seccomp,
     context,
     {
       interrupt: input.interrupt,

@@ -1,5 +1,13 @@
 import { type ResolvedGrants, resolveGrants, type ResolveGrantsInput } from "../grants/mod.ts";
-import { type Capsule, findWorkspaces, loadCapsule, openTrust, type Trust } from "../manifest/mod.ts";
+import {
+  type Capsule,
+  findUpstream,
+  findWorkspaces,
+  loadCapsule,
+  openTrust,
+  type Trust,
+  type Upstream,
+} from "../manifest/mod.ts";
 import { type Home, openHome, runtimeFolder } from "../records/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { readGrantFlags } from "./grant_flags.ts";
@@ -13,6 +21,8 @@ export interface Resolved {
   /** Whether the capsule is the operator's own: its manifest is the operator's word. */
   readonly own: boolean;
   readonly grants: ResolvedGrants;
+  /** The proxy and certificates between the gate and the network. */
+  readonly upstream: Upstream;
 }
 
 /**
@@ -33,7 +43,7 @@ export async function resolveRun(
   const home = openHome(context.readVariable);
   const trust = openTrust(home.root);
   const own = trust.isOwn(capsule, workspaces);
-  const grants = resolveGrants({
+  const resolved = resolveGrants({
     capsule,
     own,
     workspaces,
@@ -43,5 +53,8 @@ export async function resolveRun(
     readEnv: context.readVariable,
     unbound: unbound ?? "refuse",
   });
-  return { capsule, home, trust, own, grants };
+  const upstream = findUpstream(workspaces, trust);
+  const ignored = resolved.grants.net.length === 0 ? [] : upstream.warnings;
+  const grants = { ...resolved, warnings: [...resolved.warnings, ...ignored] };
+  return { capsule, home, trust, own, grants, upstream };
 }

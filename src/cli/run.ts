@@ -52,9 +52,11 @@ function warn({ grants }: Resolved, context: Context): void {
 
 /** Everything that a run would refuse is refused here too; then there is nothing more to say. */
 async function dryRun(resolved: Resolved, context: Context): Promise<number> {
-  const containment = achievedContainment(probeHull(), isCompiled);
-  checkFloor(resolved.grants.grants, containment);
-  await prepareComponent(resolved, containment.achieved === "scoped", context);
+  const probe = probeHull();
+  const { grants } = resolved.grants;
+  const containment = achievedContainment(probe, { compiled: isCompiled, net: grants.net });
+  checkFloor(grants, containment);
+  await prepareComponent(resolved, probe.landlockAbi > 0 && probe.seccomp, context);
   const name = printableLine(resolved.capsule.name);
   context.stdout.write(`${name} would run: every import is granted, containment ${containment.achieved}\n`);
   return 0;
@@ -71,7 +73,7 @@ async function runRecorded(resolved: Resolved, digest: string, args: Arguments, 
   });
   const probe = probeHull();
   const kernel = { landlock: probe.landlockAbi > 0, seccomp: probe.seccomp };
-  const containment = achievedContainment(probe, isCompiled);
+  const containment = achievedContainment(probe, { compiled: isCompiled, net: grants.grants.net });
   const declared = grants.grants.containment;
   const identity = {
     name: capsule.name,

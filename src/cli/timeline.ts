@@ -140,6 +140,7 @@ function grantLines(value: unknown): string[] {
     ...(fs["work"] === undefined ? [] : [`/workdir ${text(fs["work"])}`]),
     ...mounts,
     ...(list(grants["env"]).length === 0 ? [] : [`env ${list(grants["env"]).map(text).join(", ")}`]),
+    ...(list(grants["net"]).length === 0 ? [] : [`net ${list(grants["net"]).map(text).join(", ")}`]),
     ...(limits["memory_mb"] === undefined
       ? []
       : [`memory ${text(limits["memory_mb"])} MiB, deadline ${text(limits["deadline_ms"])} ms`]),

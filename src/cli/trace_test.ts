@@ -10,6 +10,7 @@ const START: SessionStart = {
   grants: {
     fs: { work: "rw", mounts: [{ guest: "/data", mode: "ro", host: "/docs" }] },
     env: ["LANG"],
+    net: ["https://api.example.com", "listen:8080"],
     stdio: true,
     clocks: true,
     random: false,
@@ -73,6 +74,7 @@ Deno.test("boll trace show: the newest session as a timeline, foreign text made 
                /workdir rw
                /data ro = /docs
                env LANG
+               net https://api.example.com, listen:8080
                memory 64 MiB, deadline 5000 ms
   trace        ${session.trace}
 

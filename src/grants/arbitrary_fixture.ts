@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import type { NetTarget } from "./net_entry.ts";
 import { DEFAULT_LIMITS, type Grants, type Limits, type MountGrant } from "./grants.ts";
 
 /** Hosts that contain, equal, touch by prefix and miss one another. */
@@ -22,6 +23,16 @@ const ENTRIES = [
   "udp://127.0.0.1:53",
 ];
 
+/** Any list of entries, in canonical form. */
+export const anyNet: fc.Arbitrary<readonly string[]> = fc.subarray(ENTRIES);
+
+/** Targets that the entries above allow, and near misses. */
+export const netTargets: fc.Arbitrary<NetTarget> = fc.record({
+  scheme: fc.constantFrom("https" as const, "http" as const, "tcp" as const, "udp" as const, "listen" as const),
+  host: fc.constantFrom("a.b", "c.a.b", "d.c.a.b", "x.a.b", "xa.b", "A.b.", "127.0.0.1", "::1", "[::ffff:127.0.0.1]"),
+  port: fc.constantFrom(443, 80, 8443, 53, 8080),
+});
+
 const limits: fc.Arbitrary<Limits> = fc.record({
   memory_mb: limit,
   deadline_ms: limit,
@@ -39,7 +50,7 @@ function grants(mount: fc.Arbitrary<MountGrant>): fc.Arbitrary<Grants> {
       mounts: fc.uniqueArray(mount, { selector: ({ guest }) => guest, maxLength: 4 }),
     }, { requiredKeys: ["mounts"] }),
     env: fc.uniqueArray(fc.constantFrom("LANG", "TZ", "A", "__proto__", "constructor"), { maxLength: 4 }),
-    net: fc.subarray(ENTRIES),
+    net: anyNet,
     stdio: fc.boolean(),
     clocks: fc.boolean(),
     random: fc.boolean(),

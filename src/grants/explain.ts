@@ -82,7 +82,7 @@ export function explainGrants(input: ExplainGrantsInput): Explanation {
 }
 
 function explainContainment(grants: Grants, { probe, compiled }: ExplainGrantsInput): Explanation["containment"] {
-  const { achieved, reasons } = achievedContainment(probe, compiled);
+  const { achieved, reasons } = achievedContainment(probe, { compiled, net: grants.net });
   const why = achieved === "scoped" ? [`Landlock ABI ${probe.landlockAbi} and seccomp, probed on this host`] : reasons;
   return {
     ...(grants.containment === undefined ? {} : { asked: grants.containment }),
@@ -95,12 +95,15 @@ function explainContainment(grants: Grants, { probe, compiled }: ExplainGrantsIn
 /** Grants that no import of the component could ever use. */
 function findUnused(grants: Grants, imports: readonly string[]): string[] {
   const isImported = (interfaces: RegExp) => imports.some((name) => interfaces.test(name));
+  const http = isImported(/^wasi:http\/outgoing-handler(@|$)/);
+  const sockets = isImported(/^wasi:sockets\//);
   const files = isImported(/^wasi:filesystem\/preopens(@|$)/);
   return [
     ...(grants.stdio && !isImported(/^wasi:cli\/(stdin|stdout|stderr)(@|$)/) ? ["stdio"] : []),
     ...(grants.clocks && !isImported(/^wasi:clocks\//) ? ["clocks"] : []),
     ...(grants.random && !isImported(/^wasi:random\//) ? ["random"] : []),
     ...(grants.env.length > 0 && !isImported(/^wasi:cli\/environment(@|$)/) ? ["env"] : []),
+    ...grants.net.filter((entry) => !(/^https?:/.test(entry) ? http : sockets)).map((entry) => `net ${entry}`),
     ...(grants.fs.work !== undefined && !files ? ["fs.work"] : []),
     ...(files ? [] : grants.fs.mounts.map(({ guest }) => `fs.mounts ${guest}`)),
   ];

@@ -1,6 +1,9 @@
-import { achievedContainment, type HullCapabilities } from "./containment.ts";
+import type { HullRules } from "../base/mod.ts";
+import { LISTEN_HOST } from "../manifest/mod.ts";
+import { achievedContainment, type HullCapabilities, NET_LANDLOCK_ABI } from "./containment.ts";
 import type { Grants, MountGrant } from "./grants.ts";
 import { toImports } from "./imports.ts";
+import { listenPorts } from "./net_walls.ts";
 import { toHull, toPermissions, toProcess } from "./walls.ts";
 
 /** One wall: what it binds for this run and what it does not. */
@@ -40,6 +43,7 @@ function explainImports(grants: Grants): WallExplanation {
     binds: [
       `Linked interfaces, and no other: ${toImports(grants).join(", ")}`,
       `Files: ${preopens.length === 0 ? "none" : `only below ${preopens.join(", ")}`}`,
+      ...describeNet(grants),
       `Variables: ${grants.env.length === 0 ? "none" : `only ${grants.env.join(", ")}`}`,
       ...(grants.stdio ? [] : ["stdin, stdout and stderr are closed"]),
       `Memory ${grants.limits.memory_mb} MiB, ${open_files} open files, ${file_bytes} bytes a file, ` +
@@ -47,6 +51,7 @@ function explainImports(grants: Grants): WallExplanation {
     ],
     does_not_bind: [
       "What the guest does with files inside the folders it was given",
+      ...(grants.net.length === 0 ? [] : ["What the guest says to whom it may connect to"]),
       "A guest that breaks out of the engine or finds a bug in this host: walls 2 to 4 stand behind",
       "A link swapped during a walk by another process: wall 4 stands behind",
     ],
@@ -54,7 +59,7 @@ function explainImports(grants: Grants): WallExplanation {
 }
 
 function explainPermissions(grants: Grants, { compiled, work }: ExplainWallsOptions): WallExplanation {
-  const { read, write } = toPermissions(grants, { work });
+  const { read, write, net } = toPermissions(grants, { work, gatePort: SOME_PORT });
   return {
     wall: 2,
     name: "permissions",
@@ -62,11 +67,16 @@ function explainPermissions(grants: Grants, { compiled, work }: ExplainWallsOpti
     binds: [
       `Reading: ${read === false ? "nothing" : read.join(", ")}`,
       `Writing: ${write === false ? "nothing" : write.join(", ")}`,
-      "Network, variables, programs, libraries, system information, imports: nothing",
+      `Network: ${net === false ? "nothing" : net.map(namePort).join(", ")}`,
+      "Variables, programs, libraries, system information, imports: nothing",
     ],
     does_not_bind: [
       "Links inside a granted folder, which Deno follows out of it: walls 1 and 4 stand there",
       ...(compiled ? ["import() of JavaScript and JSON files anywhere: wall 4 stands behind"] : []),
+      ...(net === false ? [] : ["Which address a name has: the gate resolves it once, and checks what it connects to"]),
+      ...(grants.net.some((entry) => entry.includes("*."))
+        ? ["A wildcard's own name, which walls 1 and the gate refuse"]
+        : []),
       ...(write === false ? [] : ["The cell's main thread, which keeps read and write so that links can be made"]),
     ],
   };
@@ -100,9 +110,12 @@ function explainProcess(grants: Grants, { compiled, probe }: ExplainWallsOptions
 }
 
 function explainKernel(grants: Grants, { compiled, probe, work }: ExplainWallsOptions): WallExplanation {
-  const { achieved, reasons } = achievedContainment(probe, compiled);
+  // What makes a run advisory by its grants leaves the wall standing.
+  const { achieved, reasons } = achievedContainment(probe, { compiled, net: [] });
   if (achieved !== "scoped") return { wall: 4, name: "kernel", up: false, binds: [], does_not_bind: reasons };
-  const { read, write } = toHull(grants, { cache: "the component's cache folder", work });
+  const hull = toHull(grants, { cache: "the component's cache folder", work, gatePort: SOME_PORT });
+  const { read, write } = hull;
+  const network = explainKernelNet(hull, probe);
   return {
     wall: 4,
     name: "kernel",
@@ -110,14 +123,51 @@ function explainKernel(grants: Grants, { compiled, probe, work }: ExplainWallsOp
     binds: [
       `Landlock ABI ${probe.landlockAbi}, reading: ${read.join(", ")}`,
       `Landlock, reading and writing: ${write.length === 0 ? "nothing" : write.join(", ")}`,
-      "seccomp on every thread: no programs, no new sockets, no signals, no other process, no change of modes or owners",
+      ...network.binds,
+      `seccomp on every thread: no programs, ${network.sockets}, no signals, no other process, ` +
+      "no change of modes or owners",
     ],
     does_not_bind: [
       "Whether a path exists, and its size and times: metadata of any file",
       "What is inside the granted folders, CPU and memory",
+      ...network.doesNotBind,
       "A bug in the kernel itself",
     ],
   };
+}
+
+function explainKernelNet({ tcpConnect, tcpBind, udp }: HullRules, { landlockAbi }: HullCapabilities) {
+  const anyTcp = tcpConnect.length + tcpBind.length > 0;
+  const isBound = landlockAbi >= NET_LANDLOCK_ABI;
+  const connects = tcpConnect.length === 0 ? "to nothing" : "only to the gate's port on this machine";
+  const listens = tcpBind.length === 0 ? "" : `, listening only on port ${tcpBind.join(", ")}`;
+  const kinds = [...(anyTcp ? ["TCP"] : []), ...(udp ? ["UDP"] : [])].join(" and ");
+  return {
+    binds: anyTcp && isBound ? [`Landlock, TCP: connecting ${connects}${listens}`] : [],
+    sockets: kinds === "" ? "no new sockets" : `no sockets but ${kinds}`,
+    doesNotBind: [
+      ...(anyTcp && !isBound ? [`TCP: Landlock binds ports from ABI ${NET_LANDLOCK_ABI} on`] : []),
+      ...(anyTcp && isBound ? ["The address behind an allowed TCP port: walls 1 and 2 stand before"] : []),
+      ...(udp ? ["UDP, to whatever address: no wall stands below the host's own check"] : []),
+    ],
+  };
+}
+
+function describeNet({ net }: Grants): string[] {
+  if (net.length === 0) return ["Network: none"];
+  const connects = net.filter((entry) => !entry.startsWith("listen:"));
+  const ports = listenPorts({ net });
+  return [
+    `Network: ${connects.length === 0 ? "no connections" : `only ${connects.join(", ")}`}` +
+    (ports.length === 0 ? "" : `; listening on ${LISTEN_HOST}, only port ${ports.join(", ")}`),
+  ];
+}
+
+/** Stands for the gate's port, which is chosen when a run starts. */
+const SOME_PORT = 0;
+
+function namePort(entry: string): string {
+  return entry === `127.0.0.1:${SOME_PORT}` ? "the gate on this machine" : entry;
 }
 
 function workOf(grants: Grants): MountGrant[] {

@@ -1,5 +1,5 @@
 import { CapsuleError, type Containment, printableLine } from "../base/mod.ts";
-import { isCredentialName, normalizeGuestPath } from "../manifest/mod.ts";
+import { isCredentialName, normalizeGuestPath, parseNetEntry } from "../manifest/mod.ts";
 import type { MountMode } from "./grants.ts";
 
 /** `--mount HOST:GUEST[:ro|rw]`; `mode` absent when not typed (the manifest's mode, else ro). */
@@ -15,10 +15,14 @@ export interface EnvFlag {
   readonly value?: string;
 }
 
-/** What the operator typed. It adds (mounts, env, work) and narrows (the rest). */
+/** What the operator typed. It adds (mounts, env, net, work) and narrows (the rest). */
 export interface OperatorFlags {
   readonly mounts?: readonly MountFlag[];
   readonly env?: readonly EnvFlag[];
+  /** `--net ENTRY`, in canonical form. */
+  readonly net?: readonly string[];
+  /** `--no-net`: no network, whatever the manifest says. */
+  readonly noNet?: boolean;
   readonly deadlineMs?: number;
   readonly memoryMb?: number;
   readonly containment?: Containment;
@@ -73,4 +77,17 @@ export function parseEnvFlag(text: string): EnvFlag {
   if (value.includes("\0")) throw refuse("the value holds a NUL character");
   if (value.length > MAX_VALUE_LENGTH) throw refuse(`the value is longer than ${MAX_VALUE_LENGTH} characters`);
   return { name, value };
+}
+
+/**
+ * Reads the value of `--net`; it comes back in its canonical form.
+ * @throws {CapsuleError} `usage.bad_value`
+ */
+export function parseNetFlag(text: string): string {
+  try {
+    return parseNetEntry(text).text;
+  } catch (error) {
+    if (!(error instanceof CapsuleError)) throw error;
+    throw new CapsuleError("usage.bad_value", `Read --net: ${error.message}`);
+  }
 }

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { CapsuleError } from "../base/mod.ts";
-import { parseEnvFlag, parseMountFlag } from "./flags.ts";
+import { parseEnvFlag, parseMountFlag, parseNetFlag } from "./flags.ts";
 
 Deno.test("parseMountFlag: host, guest and mode; the guest is normalised", () => {
   assertEquals(parseMountFlag("./docs:/data:ro"), { host: "./docs", guest: "/data", mode: "ro" });
@@ -24,5 +24,14 @@ Deno.test("parseEnvFlag: name and value; a value is never shown and a credential
     const error = assertThrows(() => parseEnvFlag(text), CapsuleError);
     assertEquals(error.code, "usage.bad_value", text);
     assert(!error.message.includes("hidden"), error.message);
+  }
+});
+
+Deno.test("parseNetFlag: canonical form, or refused as a usage error that shows no user information", () => {
+  assertEquals(parseNetFlag("HTTPS://Example.com.:443"), "https://example.com");
+  for (const text of ["", "example.com", "https://example.com/", "https://u:hidden@example.com", "tcp://a"]) {
+    const error = assertThrows(() => parseNetFlag(text), CapsuleError);
+    assertEquals([error.code, error.message.startsWith("Read --net: found ")], ["usage.bad_value", true], text);
+    assert(!error.message.includes("hidden"));
   }
 });

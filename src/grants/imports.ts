@@ -1,6 +1,7 @@
 import { CapsuleError, printableLine } from "../base/mod.ts";
-import type { Manifest } from "../manifest/mod.ts";
+import type { Manifest, NetScheme } from "../manifest/mod.ts";
 import type { Grants } from "./grants.ts";
+import { hasScheme } from "./net_walls.ts";
 
 /** One import that is not linked. JSON-safe. */
 export interface MissingImport {
@@ -26,10 +27,36 @@ const ALWAYS: readonly string[] = [
 
 const CLOCKS: readonly string[] = ["wasi:clocks/monotonic-clock", "wasi:clocks/wall-clock"];
 const RANDOM: readonly string[] = ["wasi:random/random", "wasi:random/insecure", "wasi:random/insecure-seed"];
+const HTTP: readonly string[] = ["wasi:http/types", "wasi:http/outgoing-handler"];
+const SOCKETS: readonly string[] = [
+  ...["network", "instance-network", "ip-name-lookup"].map((name) => `wasi:sockets/${name}`),
+  ...["tcp", "tcp-create-socket", "udp", "udp-create-socket"].map((name) => `wasi:sockets/${name}`),
+];
+
+/** Interfaces that network entries link, and the schemes that do. */
+const NETWORK: readonly {
+  readonly names: readonly string[];
+  readonly schemes: readonly NetScheme[];
+  readonly entries: string;
+  readonly example: string;
+}[] = [
+  { names: HTTP, schemes: ["https", "http"], entries: "an https:// or http:// entry", example: "https://HOST" },
+  {
+    names: SOCKETS,
+    schemes: ["tcp", "udp", "listen"],
+    entries: "a tcp://, udp:// or listen: entry",
+    example: "tcp://HOST:PORT",
+  },
+];
 
 /** Wall 1: the interfaces that are linked, without versions: exactly these, so that an unknown one is not. */
 export function toImports(grants: Grants): readonly string[] {
-  return [...ALWAYS, ...(grants.clocks ? CLOCKS : []), ...(grants.random ? RANDOM : [])];
+  return [
+    ...ALWAYS,
+    ...(grants.clocks ? CLOCKS : []),
+    ...(grants.random ? RANDOM : []),
+    ...NETWORK.flatMap(({ names, schemes }) => hasScheme(grants, ...schemes) ? names : []),
+  ];
 }
 
 /**
@@ -63,8 +90,18 @@ function describeMissing(name: string, unversioned: string, manifest?: Manifest)
       allow: isOff ? `"${grant}": true in grants` : `"${grant}": true in the ceiling of boll.jsonc`,
     };
   }
-  if (/^wasi:(http|sockets)\//.test(unversioned)) {
-    return { interface: shown, grant: "net", ...lineOf(manifest, "net"), reason: "network is not supported yet" };
+  for (const { names, schemes, entries, example } of NETWORK) {
+    if (!names.includes(unversioned)) continue;
+    // Declared and still not there: a ceiling or --no-net took it away.
+    const isDeclared = hasScheme({ net: manifest?.grants.net ?? [] }, ...schemes);
+    const line = manifest === undefined ? "" : ` or "net": ["${example}"] in grants`;
+    return {
+      interface: shown,
+      grant: "net",
+      ...lineOf(manifest, "net"),
+      reason: `it needs the grant net, ${entries}`,
+      allow: isDeclared ? "net in the ceiling of boll.jsonc, and no --no-net" : `--net ${example}${line}`,
+    };
   }
   if (unversioned === "boll:capsule/host") {
     return {

@@ -22,6 +22,9 @@ Deno.test("checkImports: network, delegation, other versions and everything unkn
   const table: readonly (readonly [name: string, grant: string | undefined])[] = [
     ["wasi:http/outgoing-handler@0.2.0", "net"],
     ["wasi:sockets/tcp@0.2.0", "net"],
+    ["wasi:http/incoming-handler@0.2.0", undefined],
+    ["wasi:sockets/raw@0.2.0", undefined],
+    ["wasi:http/types@0.3.0", undefined],
     ["boll:capsule/host", "spawn"],
     ["boll:capsule/host@0.1.0", "spawn"],
     ["wasi:io/streams@0.3.0", undefined],
@@ -41,6 +44,47 @@ Deno.test("checkImports: network, delegation, other versions and everything unkn
     assertEquals([missing?.grant, more.length], [grant, 0], name);
     assert(missing!.reason.length > 0);
   }
+});
+
+Deno.test("checkImports: http and sockets link each with their own entries only", () => {
+  const http = ["wasi:http/types@0.2.3", "wasi:http/outgoing-handler@0.2.3"];
+  const sockets = [
+    "network",
+    "instance-network",
+    "tcp",
+    "tcp-create-socket",
+    "udp",
+    "udp-create-socket",
+    "ip-name-lookup",
+  ]
+    .map((name) => `wasi:sockets/${name}@0.2.0`);
+  const refused = (net: string[], imports: string[]) =>
+    checkImports(imports, grantsWith({ net })).map((one) => one.grant);
+  for (const entry of ["https://a.b", "http://*.a.b", "https://[::1]:1"]) {
+    assertEquals([refused([entry], http), refused([entry], sockets)], [[], sockets.map(() => "net")], entry);
+  }
+  for (const entry of ["tcp://a.b:1", "udp://a.b:1", "listen:1"]) {
+    assertEquals([refused([entry], sockets), refused([entry], http)], [[], http.map(() => "net")], entry);
+  }
+  assertEquals([refused([], http), refused([], sockets)], [http.map(() => "net"), sockets.map(() => "net")]);
+});
+
+Deno.test("checkImports: a missing network names flag and manifest line, or the ceiling that took it", async () => {
+  const [bare] = checkImports(["wasi:http/types@0.2.0"], ALL);
+  assertEquals([bare?.allow, bare?.manifestLine], ["--net https://HOST", undefined]);
+  const text = (net: string) => `{ "name": "a", "version": "1.0.0", "component": "a.wasm",\n  "grants": { ${net} } }`;
+  const silent = await parseManifest(text(""), "capsule.jsonc");
+  const [missing] = checkImports(["wasi:sockets/tcp@0.2.0"], ALL, silent);
+  assertEquals(
+    refuseImports([missing!], "/c/capsule.jsonc").message,
+    "Link import wasi:sockets/tcp@0.2.0: it needs the grant net, a tcp://, udp:// or listen: entry (/c/capsule.jsonc:2); " +
+      `allow it with --net tcp://HOST:PORT or "net": ["tcp://HOST:PORT"] in grants`,
+  );
+  const declared = await parseManifest(text(`"net": ["tcp://a.b:1"]`), "capsule.jsonc");
+  assertEquals(
+    checkImports(["wasi:sockets/tcp@0.2.0"], ALL, declared)[0]?.allow,
+    "net in the ceiling of boll.jsonc, and no --no-net",
+  );
 });
 
 Deno.test("checkImports: links nothing that toImports does not name, for any text", () => {

@@ -10,7 +10,9 @@ export { isIpLiteral, LISTEN_HOST, normalizeHost, parseNetEntry } from "../manif
 export type { NetEntry, NetScheme } from "../manifest/mod.ts";
 export { matchesNet } from "./net_entry.ts";
 export type { NetTarget } from "./net_entry.ts";
-export { parseEnvFlag, parseMountFlag } from "./flags.ts";
+export { gatePorts, listenPorts } from "./net_walls.ts";
+export type { NetPlaces } from "./net_walls.ts";
+export { parseEnvFlag, parseMountFlag, parseNetFlag } from "./flags.ts";
 export type { EnvFlag, MountFlag, OperatorFlags } from "./flags.ts";
 export { NO_GRANTS } from "./defaults.ts";
 export { narrow } from "./narrow.ts";

@@ -1,8 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { parseNetEntry } from "../manifest/mod.ts";
 import { anyGrants, grantsWith } from "./arbitrary_fixture.ts";
 import type { Grants, Limits } from "./grants.ts";
 import { narrow } from "./narrow.ts";
+import { matchesNet } from "./net_entry.ts";
 import { isInside } from "./paths.ts";
 
 const meet = (one: Grants, other: Grants) => narrow(one, other).grants;
@@ -17,6 +19,11 @@ function assertInside(inner: Grants, outer: Grants): void {
     if (above.host !== undefined) assert(mount.host !== undefined && isInside(mount.host, above.host), "host");
   }
   for (const name of inner.env) assert(outer.env.includes(name), "env");
+  const above = outer.net.map(parseNetEntry);
+  for (const { scheme, host, port, wildcard, text } of inner.net.map(parseNetEntry)) {
+    const isSame = above.some((one) => one.text === text);
+    assert(isSame || matchesNet(above, { scheme, host: wildcard ? `below.${host}` : host, port }), `net ${text}`);
+  }
   for (const name of ["stdio", "clocks", "random"] as const) assert(!inner[name] || outer[name], name);
   const names = ["memory_mb", "deadline_ms", "cpu_seconds", "output_bytes", "open_files", "file_bytes", "work_bytes"];
   for (const name of names as (keyof Limits)[]) {
@@ -57,10 +64,12 @@ Deno.test("narrow: what is dropped is named exactly, and nothing is when all fit
   const asked = grantsWith({
     fs: { work: "rw", mounts: [{ guest: "/a", mode: "rw", host: "/h" }, { guest: "/b", mode: "ro", host: "/h" }] },
     env: ["LANG", "TZ"],
+    net: ["https://*.example.com", "https://a.example", "tcp://b:1"],
   });
   const ceiling = grantsWith({
     fs: { work: "ro", mounts: [{ guest: "/a", mode: "ro", host: "/h" }] },
     env: ["TZ"],
+    net: ["https://a.example", "https://api.example.com", "tcp://b:2"],
     random: false,
     limits: { ...asked.limits, memory_mb: 64, cpu_seconds: 1 },
   });
@@ -70,10 +79,17 @@ Deno.test("narrow: what is dropped is named exactly, and nothing is when all fit
     "fs.mounts:/a",
     "fs.mounts:/b",
     "env:LANG",
+    "net:https://*.example.com",
+    "net:tcp://b:1",
     "random",
     "limits.memory_mb",
     "limits.cpu_seconds",
   ]);
+  assertEquals(grants.net, ["https://a.example", "https://api.example.com"]);
+  assertEquals(
+    dropped.find(({ grant }) => grant === "net:https://*.example.com")?.text,
+    "the network entry https://*.example.com (only https://api.example.com of it)",
+  );
   assertEquals([grants.fs, grants.env], [{ work: "ro", mounts: [{ guest: "/a", mode: "ro", host: "/h" }] }, ["TZ"]]);
 });
 

@@ -51,6 +51,7 @@ export function gatherProtection(input: {
       ...(places.runtime === undefined ? [] : guard(places.runtime, "boll's runtime folder", "both")),
       ...guard(places.executable, "boll's executable", "rw"),
       ...(capsule.manifestPath === undefined ? [] : guard(capsule.manifestPath, "the manifest", "rw")),
+      ...workspaces.flatMap(({ ca }) => ca === undefined ? [] : guard(ca, "a workspace's certificates", "rw")),
       ...[...files].flatMap((file) =>
         [file, join(dirname(file), "boll.lock"), join(dirname(file), ".boll")].flatMap((path) =>
           guard(path, "a workspace's own file", "rw")

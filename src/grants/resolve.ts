@@ -5,6 +5,7 @@ import { completeGrants, NO_LIMITS } from "./defaults.ts";
 import type { OperatorFlags } from "./flags.ts";
 import { DEFAULT_LIMITS, type Grants, type MountGrant } from "./grants.ts";
 import { bindMounts, checkAliases, refuseUnbound, resolveFolder, type UnboundMount } from "./mounts.ts";
+import { canonicalNet } from "./net_entry.ts";
 import { narrow } from "./narrow.ts";
 import { checkReach, gatherProtection, type ProtectedPlaces } from "./protect.ts";
 
@@ -58,7 +59,7 @@ export function resolveGrants(input: ResolveGrantsInput): ResolvedGrants {
   return { grants, envValues, ...(work === undefined ? {} : { work }), warnings, unbound };
 }
 
-/** Flags add mounts, variables and the work folder; limits they only narrow below what the manifest writes. */
+/** Flags add mounts, variables, network entries and the work folder; limits they only narrow below what the manifest writes. */
 function applyFlags(capsule: Capsule, mounts: readonly MountGrant[], flags: OperatorFlags): Grants {
   checkLimit(capsule, { flag: "--memory", asked: flags.memoryMb, limit: "memory_mb" });
   checkLimit(capsule, { flag: "--deadline", asked: flags.deadlineMs, limit: "deadline_ms" });
@@ -70,6 +71,7 @@ function applyFlags(capsule: Capsule, mounts: readonly MountGrant[], flags: Oper
     ...declared,
     fs: { mounts, ...(work === undefined ? {} : { work }) },
     env: [...new Set([...declared.env, ...(flags.env ?? []).map(({ name }) => name)])],
+    net: flags.noNet ? [] : canonicalNet([...declared.net, ...(flags.net ?? [])]),
     limits: {
       ...declared.limits,
       ...(flags.memoryMb === undefined ? {} : { memory_mb: flags.memoryMb }),
@@ -127,6 +129,7 @@ function typedGrants(flags: OperatorFlags): ReadonlySet<string> {
   return new Set([
     ...(flags.mounts ?? []).map(({ guest }) => `fs.mounts:${guest}`),
     ...(flags.env ?? []).map(({ name }) => `env:${name}`),
+    ...(flags.net ?? []).map((entry) => `net:${entry}`),
     ...(flags.work === undefined ? [] : ["fs.work"]),
     ...(flags.memoryMb === undefined ? [] : ["limits.memory_mb"]),
     ...(flags.deadlineMs === undefined ? [] : ["limits.deadline_ms"]),

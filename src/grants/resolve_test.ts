@@ -172,3 +172,39 @@ Deno.test("resolveGrants: a ceiling never binds a mount, and a folder it names h
   assertEquals((await bind("project/docs/deep")).grants.fs.mounts[0]?.host, `${project.dir}/project/docs/deep`);
   assertEquals((await refusal(bind("out"))).code, "grant.exceeds_ceiling");
 });
+
+Deno.test("resolveGrants: --net adds to the manifest's entries, --no-net takes all away", async () => {
+  using project = new Project();
+  const own = await project.capsule("own", { net: ["HTTPS://B.example", "https://a.example"] });
+  assertEquals((await project.resolve(own)).grants.net, ["https://a.example", "https://b.example"]);
+  const added = await project.resolve(own, { net: ["listen:8080", "https://a.example"] });
+  assertEquals(added.grants.net, ["https://a.example", "https://b.example", "listen:8080"]);
+  assertEquals((await project.resolve(own, { noNet: true })).grants.net, []);
+  assertEquals((await project.resolve(await project.bare())).grants.net, []);
+  assertEquals((await project.resolve(await project.bare(), { net: ["tcp://a:1"] })).grants.net, ["tcp://a:1"]);
+});
+
+Deno.test("resolveGrants: a ceiling narrows declared entries with a warning and refuses a typed one", async () => {
+  using project = new Project({ ceiling: { net: ["https://api.example.com"] } });
+  const own = await project.capsule("own", { net: ["https://*.example.com", "tcp://a:1"] });
+  const { grants, warnings } = await project.resolve(own);
+  assertEquals(grants.net, ["https://api.example.com"]);
+  assertEquals(warnings.map((warning) => warning.split(":")[0]), [
+    "Dropped the network entry https",
+    "Dropped the network entry tcp",
+  ]);
+  assertEquals((await project.resolve(own, { net: ["https://api.example.com"] })).grants.net, grants.net);
+  const error = await assertRejects(() => project.resolve(own, { net: ["tcp://b:1"] }), CapsuleError);
+  assertEquals(error.code, "grant.exceeds_ceiling");
+  assert(error.message.includes("tcp://b:1"), error.message);
+});
+
+Deno.test("resolveGrants: the certificates of a workspace may not be written", async () => {
+  using project = new Project({ ca: "certs/ca.pem" });
+  project.mkdir("project/certs");
+  const own = await project.capsule("own", {});
+  const mount = (mode: "ro" | "rw") => ({ mounts: [{ host: `${project.dir}/project/certs`, guest: "/c", mode }] });
+  assertEquals((await project.resolve(own, mount("ro"))).grants.fs.mounts.length, 1);
+  const error = await assertRejects(() => project.resolve(own, mount("rw")), CapsuleError);
+  assertEquals(error.code, "grant.protected_path");
+});

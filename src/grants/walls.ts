@@ -1,8 +1,9 @@
 import type { HullRules, PermissionLists, ProcessLimits } from "../base/mod.ts";
 import type { Grants, MountMode } from "./grants.ts";
+import { gatePortOf, hasScheme, listenPorts, type NetPlaces, toNetPermissions } from "./net_walls.ts";
 
 /** Where one cell works. Absolute real paths. */
-export interface CellPlaces {
+export interface CellPlaces extends NetPlaces {
   /** This component's cache folder. */
   readonly cache: string;
   /** The cell's private TMPDIR. */
@@ -54,14 +55,15 @@ function hostsOf(grants: Grants, work: string | undefined, mode: MountMode): str
   return [...new Set(hosts)];
 }
 
-/** Wall 2: the guest worker's Deno permissions. Read: every mount; write: rw ones; nothing else, ever. */
-export function toPermissions(grants: Grants, places: Pick<CellPlaces, "work">): PermissionLists {
+/** Wall 2: the guest worker's Deno permissions. Read: every mount; write: rw ones; net: the gate and entries; nothing else, ever. */
+export function toPermissions(grants: Grants, places: NetPlaces & Pick<CellPlaces, "work">): PermissionLists {
   const write = hostsOf(grants, places.work, "rw");
   const read = [...new Set([...hostsOf(grants, places.work, "ro"), ...write])];
+  const net = toNetPermissions(grants, places);
   return {
     read: read.length > 0 && read,
     write: write.length > 0 && write,
-    net: false,
+    net: net.length > 0 && net,
     env: false,
     run: false,
     ffi: false,
@@ -83,12 +85,14 @@ export function toFlags(child: ChildFlags): string[] {
       ...env,
     ];
   }
-  const { read, write } = toPermissions(child.grants, child.places);
-  if (write !== false) return ["--allow-read", "--allow-write", ...env];
+  const { read, write, net } = toPermissions(child.grants, child.places);
+  const netFlags = listFlag("net", net === false ? [] : net);
+  if (write !== false) return ["--allow-read", "--allow-write", ...netFlags, ...env];
   const { cache, tmp } = child.places;
   return [
     ...listFlag("read", [...child.sources, cache, tmp, ...(read === false ? [] : read)]),
     ...listFlag("write", [tmp]),
+    ...netFlags,
     ...env,
   ];
 }
@@ -110,8 +114,11 @@ export function toProcess(grants: Grants): ProcessLimits {
   };
 }
 
-/** Wall 4: the cell's own hull. No exec, no network; `tty` is for the caller to set, who knows the descriptors. */
-export function toHull(grants: Grants, places: Pick<CellPlaces, "cache" | "work">): HullRules {
+/**
+ * Wall 4: the cell's own hull. No exec; of the network the gate's port, the `listen` ports, and datagrams only with a
+ * `udp` entry; `tty` is for the caller to set, who knows the descriptors.
+ */
+export function toHull(grants: Grants, places: NetPlaces & Pick<CellPlaces, "cache" | "work">): HullRules {
   const write = hostsOf(grants, places.work, "rw");
   return {
     read: [places.cache, ...hostsOf(grants, places.work, "ro")],
@@ -120,9 +127,9 @@ export function toHull(grants: Grants, places: Pick<CellPlaces, "cache" | "work"
     symlinks: write.length > 0,
     unixSockets: false,
     tty: false,
-    tcpConnect: [],
-    tcpBind: [],
-    udp: false,
+    tcpConnect: gatePortOf(grants, places),
+    tcpBind: listenPorts(grants),
+    udp: hasScheme(grants, "udp"),
     seccomp: true,
   };
 }

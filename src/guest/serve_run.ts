@@ -1,6 +1,6 @@
 import { CapsuleError } from "../base/mod.ts";
 import { loadCached } from "../component/mod.ts";
-import { toHull, toPermissions, toProcess } from "../grants/mod.ts";
+import { type CellPlaces, toHull, toPermissions, toProcess } from "../grants/mod.ts";
 import type { ProcessHull } from "../hull/mod.ts";
 import type { CellWalls, RunLoad, ToCell } from "../protocol/mod.ts";
 import type { Denial } from "../wasi/mod.ts";
@@ -24,9 +24,9 @@ export async function serveRun(
   const raised = confine(load, hull);
   // With nothing but stdio granted a thread of its own adds no wall (everything revoked is narrower than any list)
   // and costs 25 ms. A cell without a hull needs it: its main thread must stay free to see its parent go.
-  const worker = raised.landlock && preopensOf(load).length === 0
+  const worker = raised.landlock && preopensOf(load).length === 0 && load.grants.net.length === 0
     ? undefined
-    : new GuestWorker(toPermissions(load.grants, load.folders));
+    : new GuestWorker(toPermissions(load.grants, placesOf(load)));
   const loaded = loadCached({ dir: load.folders.cache, ...load.component });
   if (!Deno.build.standalone) await worker?.loaded;
   revokeUnneeded(load);
@@ -41,11 +41,16 @@ export async function serveRun(
   await report(await untilOrphaned(running, messages), channel);
 }
 
+function placesOf({ folders, network }: RunLoad): CellPlaces {
+  if (network === undefined) return folders;
+  return { ...folders, gatePort: network.gate_port, udpPeers: network.udp_peers };
+}
+
 /** Walls 3 and 4 on this process, as strong as this host has them; whether that is enough the parent decides. */
 function confine(load: RunLoad, hull: ProcessHull | undefined): Omit<CellWalls, "worker"> {
   if (!hull) return { landlock: false, seccomp: false, abi: 0 };
   hull.limit(toProcess(load.grants));
-  const rules = toHull(load.grants, load.folders);
+  const rules = toHull(load.grants, placesOf(load));
   const report = hull.confine({
     ...rules,
     read: [...rules.read, ...RANDOM_SOURCES],

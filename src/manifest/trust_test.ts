@@ -2,6 +2,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { CapsuleError } from "../base/mod.ts";
 import { loadCapsule } from "./capsule.ts";
 import { openTrust } from "./trust.ts";
+import { findUpstream } from "./upstream.ts";
 import { findWorkspace, findWorkspaces, readWorkspace } from "./workspace.ts";
 
 async function inFolder(body: (dir: string) => Promise<void>): Promise<void> {
@@ -91,5 +92,31 @@ Deno.test("openTrust: a file that others may write, a link, or damage is refused
     Deno.renameSync(path, `${dir}/elsewhere`);
     Deno.symlinkSync(`${dir}/elsewhere`, path);
     assertEquals(refused(), "trust.unreadable");
+  });
+});
+
+Deno.test("findUpstream: proxy and ca of the nearest trusted boll.jsonc that names them; a stranger's are ignored and told", async () => {
+  await inFolder(async (dir) => {
+    const near = `${dir}/project/capsules/own/boll.jsonc`;
+    Deno.writeTextFileSync(`${dir}/project/boll.jsonc`, `{ "proxy": "http://far:1", "ca": "certs/ca.pem" }`);
+    Deno.writeTextFileSync(near, `{ "proxy": "http://Near:2" }`);
+    const trust = openTrust(`${dir}/home`);
+    const workspaces = await findWorkspaces(`${dir}/project/capsules/own`);
+    assertEquals(workspaces.map(({ proxy, ca }) => [proxy, ca]), [
+      [{ host: "near", port: 2 }, undefined],
+      [{ host: "far", port: 1 }, `${dir}/project/certs/ca.pem`],
+    ]);
+    const stranger = findUpstream(workspaces, trust);
+    assertEquals([stranger.proxy, stranger.ca, stranger.warnings.length], [undefined, undefined, 2]);
+    trust.trustWorkspace(workspaces[1]!);
+    const far = findUpstream(workspaces, trust);
+    assertEquals([far.proxy, far.ca], [{ host: "far", port: 1 }, `${dir}/project/certs/ca.pem`]);
+    assertEquals(far.warnings, [`Ignored proxy and ca of ${near}: you have not trusted this file`]);
+    trust.trustWorkspace(workspaces[0]!);
+    const both = findUpstream(workspaces, trust);
+    assertEquals([both.proxy, both.ca, both.warnings], [{ host: "near", port: 2 }, `${dir}/project/certs/ca.pem`, []]);
+    Deno.writeTextFileSync(near, `{ "proxy": "http://evil:2" }`);
+    const changed = findUpstream(await findWorkspaces(`${dir}/project/capsules/own`), trust);
+    assertEquals(changed.proxy, { host: "far", port: 1 }, "a changed digest counts no more");
   });
 });

@@ -27,6 +27,18 @@ export interface CellFolders {
   readonly work?: string;
 }
 
+/** A cell's way to the network: the gate in its parent. The credential is the host's and never the guest's. */
+export interface CellNetwork {
+  /** On 127.0.0.1. */
+  readonly gate_port: number;
+  /** For this cell alone. */
+  readonly credential: string;
+  /** PEM certificates to trust beside the built-in ones. */
+  readonly ca_certs: readonly string[];
+  /** The peers of `udp` entries, as `address:port`, resolved by the parent. */
+  readonly udp_peers: readonly string[];
+}
+
 /** What a run cell is given, first and once: its whole authority and what to run. */
 export interface RunLoad {
   readonly type: "load";
@@ -44,6 +56,8 @@ export interface RunLoad {
   };
   /** The parts of wall 4 that this host has, to be raised (none under `deno run`, where no hull can hold). */
   readonly kernel: { readonly landlock: boolean; readonly seccomp: boolean };
+  /** The way out; present exactly when `grants.net` is not empty. */
+  readonly network?: CellNetwork;
   /** Which of descriptors 0-2 are terminals, as the user's own process sees them. */
   readonly terminal: readonly [boolean, boolean, boolean];
 }
@@ -222,6 +236,7 @@ function decodeRunLoad(fields: Fields): RunLoad {
       memories: component.list("memories", (item, path) => decodeMemory(new Fields(item, path)), { max: 4_096 }),
     },
     kernel: { landlock: kernel.boolean("landlock"), seccomp: kernel.boolean("seccomp") },
+    ...fields.optional("network", (name) => decodeNetwork(fields.object(name))),
     terminal: [terminal[0] === true, terminal[1] === true, terminal[2] === true],
   };
 }
@@ -235,6 +250,15 @@ function decodeBuildLoad(fields: Fields): BuildLoad {
     tmp: fields.string("tmp"),
     memory_mb: fields.integer("memory_mb"),
     hull: fields.boolean("hull"),
+  };
+}
+
+function decodeNetwork(fields: Fields): CellNetwork {
+  return {
+    gate_port: fields.integer("gate_port"),
+    credential: fields.string("credential", { max: 256 }),
+    ca_certs: fields.list("ca_certs", textItem),
+    udp_peers: fields.list("udp_peers", textItem, { max: 4_096 }),
   };
 }
 

@@ -43,6 +43,7 @@ const DOWN: ToCell[] = [
       limits: { ...DEFAULT_LIMITS, cpu_seconds: 3, output_bytes: 9 },
       containment: "scoped",
     },
+    network: { gate_port: 40_000, credential: "c", ca_certs: ["PEM"], udp_peers: ["192.0.2.1:53"] },
     args: ["a", "b"],
     env: [["LANG", "C"]],
     folders: { cache: "/c", tmp: "/t", work: "/w" },

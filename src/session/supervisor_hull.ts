@@ -1,6 +1,6 @@
 import { dirname } from "@std/path";
 import type { HullRules } from "../base/mod.ts";
-import type { Grants } from "../grants/mod.ts";
+import { gatePorts, type Grants, listenPorts } from "../grants/mod.ts";
 import { ProcessHull } from "../hull/mod.ts";
 import { isCompiled } from "./self_command.ts";
 
@@ -13,10 +13,18 @@ export interface SupervisorPlaces {
   /** The cell's private folder. */
   readonly tmp: string;
   readonly work?: string;
+  /** The gate of this process, when the network is granted. */
+  readonly network?: { readonly gatePort: number; readonly proxy?: { readonly port: number } };
 }
 
 /** Where the loader finds the libraries of a dynamically linked executable. */
 const LIBRARY_PLACES = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
+
+/** What looking up a name reads, where it is there. */
+const NAME_PLACES = [
+  ...["hosts", "resolv.conf", "nsswitch.conf", "gai.conf", "host.conf"].map((name) => `/etc/${name}`),
+  "/run/systemd/resolve",
+];
 
 /**
  * The kernel part of this process: open from before the first spawn, so that no descriptor of the caller's reaches a
@@ -32,22 +40,35 @@ export function openHull(): ProcessHull | undefined {
   return undefined;
 }
 
-/** The ceiling that this process raises on itself before it spawns its cell, which is then under it from its first instruction. */
+/**
+ * The ceiling that this process raises on itself before it spawns its cell, which is then under it from its first
+ * instruction. With a gate it reaches the ports of the entries, and the cell under it the gate; the gate listens before.
+ */
 export function supervisorRules(grants: Grants, places: SupervisorPlaces, tty: boolean): HullRules {
   const hosts = (mode: "ro" | "rw") => grants.fs.mounts.filter((mount) => mount.mode === mode).map(({ host }) => host!);
   const work = places.work === undefined || grants.fs.work === undefined ? [] : [places.work];
   return {
-    read: ["/dev/urandom", places.cache, ...hosts("ro"), ...(grants.fs.work === "ro" ? work : [])],
+    read: [
+      "/dev/urandom",
+      places.cache,
+      ...hosts("ro"),
+      ...(grants.fs.work === "ro" ? work : []),
+      ...(places.network === undefined ? [] : realPlaces(NAME_PLACES)),
+    ],
     write: [places.session, dirname(places.tmp), ...hosts("rw"), ...(grants.fs.work === "rw" ? work : [])],
     execute: [Deno.execPath(), ...realPlaces(LIBRARY_PLACES)],
     symlinks: true,
     unixSockets: true,
     tty,
-    tcpConnect: [],
-    tcpBind: [],
-    udp: false,
+    tcpConnect: connectPorts(grants, places.network),
+    tcpBind: listenPorts(grants),
+    udp: false, // seccomp's, which this process does not raise
     seccomp: false,
   };
+}
+
+function connectPorts(grants: Grants, network: SupervisorPlaces["network"]): number[] {
+  return network === undefined ? [] : [...new Set([network.gatePort, ...gatePorts(grants, network.proxy)])];
 }
 
 /** The real paths of those that are there: `/lib` is a link to `usr/lib` on many systems, and the wall follows none. */

@@ -1,0 +1,20 @@
+import { assert, assertEquals } from "@std/assert";
+import { NO_GRANTS } from "../grants/mod.ts";
+import { supervisorRules } from "./supervisor_hull.ts";
+
+const PLACES = { cache: "/cache/k", session: "/sessions/s", tmp: "/run/boll/t", work: "/sessions/s/work" };
+
+Deno.test("supervisorRules: without a gate no port and no name files; with one exactly its ports, and the cell's", () => {
+  const shut = supervisorRules(NO_GRANTS, PLACES, false);
+  assertEquals([shut.tcpConnect, shut.tcpBind, shut.udp], [[], [], false]);
+  assert(!shut.read.some((path) => path.startsWith("/etc/")));
+  const grants = { ...NO_GRANTS, net: ["https://a.example", "listen:8080", "tcp://b.example:6379"] };
+  const proxy = { host: "p", port: 3128 };
+  const open = supervisorRules(grants, { ...PLACES, network: { gatePort: 40_000, proxy } }, false);
+  assertEquals([open.tcpConnect, open.tcpBind], [[40_000, 53, 443, 3128, 6379], [8080]]);
+  // Landlock takes real paths only, and refuses one that is not there.
+  for (const path of open.read.filter((one) => one.startsWith("/etc/") || one.startsWith("/run/systemd"))) {
+    assertEquals(Deno.realPathSync(path), path);
+  }
+  assert(open.read.includes(Deno.realPathSync("/etc/hosts")));
+});
