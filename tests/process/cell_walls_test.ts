@@ -70,6 +70,7 @@ forEachMode("cell: of a caller's descriptors 0 to 2 reach it, and no other", asy
     clearEnv: true,
     env: bed.environment(),
     stdout: "piped",
+    stderr: "null",
   }).spawn();
   const reader = child.stdout.getReader();
   await reader.read();

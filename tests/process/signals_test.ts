@@ -1,8 +1,8 @@
 import { assertEquals } from "@std/assert";
-import { type Bed, forEachMode } from "../harness.ts";
+import { type Bed, fixture, forEachMode } from "../harness.ts";
 import { startProbe, WAYS_TO_BE_BUSY } from "./guest_run.ts";
 import { assertLastLine, sessionEnd } from "./limited_run.ts";
-import { assertNothingLeft } from "./leftovers.ts";
+import { assertNothingLeft, cellsOf } from "./leftovers.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -65,6 +65,16 @@ forEachMode(
     }
   },
 );
+
+forEachMode("signals: a build is interrupted like a run, and leaves neither a cell nor half a build", async (bed) => {
+  const running = bed.start(["run", await fixture("probe")]);
+  while (cellsOf(bed, running.child.pid).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  running.child.kill("SIGTERM");
+  assertEquals((await running.result()).code, 130);
+  assertInterrupted(bed);
+  assertEquals([...Deno.readDirSync(`${bed.home}/cache`)].filter(({ name }) => name.startsWith(".build-")), []);
+  assertEquals(bed.trace().some(({ event }) => event === "walls"), false);
+});
 
 function tryKill(child: Deno.ChildProcess, signal: Deno.Signal): void {
   try {
