@@ -117,12 +117,13 @@ async function readFinalHead({ client, origin, headBytes }: Forwarding): Promise
   for (let count = 0; count <= MAX_INTERIM; count++) {
     const head = await readHead(origin.reader, headBytes);
     if (head === undefined) throw new Refusal("connection-terminated", "Read a response: the origin closed before one");
-    const digits = /^HTTP\/1\.[01] ([1-9][0-9]{2})( |$)/.exec(head.line)?.[1];
+    const [, digits, reason = ""] = /^HTTP\/1\.[01] ([1-9][0-9]{2})(?: (.*))?$/.exec(head.line) ?? [];
     if (digits === undefined) throw new HeadFault("no status line");
     const status = Number(digits);
     if (status === 101) throw new HeadFault("a switch of protocols that nobody asked for");
-    if (status >= 200) return { status, head };
-    await writeWhole(client, encodeHead(head.line, endToEnd(head.fields)));
+    const answer = { line: `HTTP/1.1 ${status} ${reason}`, fields: head.fields };
+    if (status >= 200) return { status, head: answer };
+    await writeWhole(client, encodeHead(answer.line, endToEnd(answer.fields)));
   }
   throw new HeadFault(`more than ${MAX_INTERIM} interim responses`);
 }
