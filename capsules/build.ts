@@ -3,7 +3,6 @@
  * changed; two builds at once are safe, since every file is written whole.
  * @module
  */
-import { componentize } from "componentize-qjs";
 import { createHash } from "node:crypto";
 
 /** What a JavaScript guest is built from. Paths are absolute. */
@@ -20,6 +19,8 @@ export interface BuildGuestOptions {
 
 /** The bytes of the component built from a JavaScript guest; takes about a second. */
 export async function buildGuest(options: BuildGuestOptions): Promise<Uint8Array> {
+  // Loaded only when there is something to build.
+  const { componentize } = await import("componentize-qjs");
   const { component } = await componentize({
     jsSource: Deno.readTextFileSync(options.source),
     jsPath: options.source,

@@ -7,10 +7,10 @@
  * @module
  */
 import { join } from "@std/path";
-import { fixture } from "./fixtures/build.ts";
+import { fixture } from "./fixtures/fixture.ts";
 import { collect, RunningBoll, type RunOptions, type RunResult } from "./running_boll.ts";
 
-export { fixture } from "./fixtures/build.ts";
+export { fixture } from "./fixtures/fixture.ts";
 export { RunningBoll, type RunOptions, type RunResult } from "./running_boll.ts";
 
 /** `source` is `deno run main.ts`; `binary` is `dist/boll`, or the executable that `BOLL_BIN` names. */
