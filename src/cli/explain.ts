@@ -24,14 +24,15 @@ export const verb: Verb = {
   ],
   async run(args, context) {
     const resolved = await resolveRun(args.operands[0]!, args, context, { unbound: "list" });
-    const { capsule, own, trust, grants } = resolved;
+    const { capsule, own, trust, grants, upstream } = resolved;
     const digest = digestCapsule(capsule);
     const probe = probeHull();
     const compiled = Deno.build.standalone;
     const isScoped = achievedContainment(probe, { compiled, net: [] }).achieved === "scoped";
     const { imports } = await describe(resolved, isScoped, context);
     const accepted = trust.isAccepted(digest);
-    const explanation = explainGrants({ capsule, digest, resolved: grants, probe, compiled, own, accepted, imports });
+    const standing = { own, accepted, upstream };
+    const explanation = explainGrants({ capsule, digest, resolved: grants, probe, compiled, imports, ...standing });
     const text = args.has("json")
       ? printableJson(explanation, 2) + "\n"
       : explanationText(explanation, paintFor(context.stdout, context));

@@ -1,5 +1,5 @@
 import type { Containment } from "../base/mod.ts";
-import type { Capsule } from "../manifest/mod.ts";
+import type { Capsule, Upstream } from "../manifest/mod.ts";
 import { achievedContainment, type HullCapabilities } from "./containment.ts";
 import { explainWalls, type WallExplanation } from "./explain_walls.ts";
 import type { Grants } from "./grants.ts";
@@ -18,6 +18,8 @@ export interface ExplainGrantsInput {
   readonly own: boolean;
   /** Whether consent to this digest is stored. */
   readonly accepted: boolean;
+  /** The proxy and certificates of the trusted workspaces. */
+  readonly upstream?: Pick<Upstream, "proxy" | "ca">;
   /** The component's imports; absent when it was not described. */
   readonly imports?: readonly string[];
 }
@@ -72,6 +74,7 @@ export function explainGrants(input: ExplainGrantsInput): Explanation {
       compiled: input.compiled,
       probe: input.probe,
       work: resolved.work ?? "the session's work folder",
+      ...(input.upstream === undefined ? {} : { upstream: input.upstream }),
     }),
     missing: imports === undefined ? [] : checkImports(imports, grants, capsule.manifest),
     ...(unbound.length === 0 ? {} : { unbound }),

@@ -126,6 +126,11 @@ Deno.test("explainGrants: the network at each wall, and what each does not bind"
   );
   assert(https.binds[3]!.includes("no sockets but TCP"));
   assertEquals([https.containment.achieved, https.containment.met], ["scoped", true]);
+  const upstream = { proxy: { host: "proxy.local", port: 3128 }, ca: "/p/ca.pem" };
+  const resolved = { ...INPUT.resolved, grants: grantsWith({ net: ["https://a.b"] }) };
+  const proxied = explainGrants({ ...INPUT, resolved, upstream }).walls[0]!.binds.join();
+  assert(proxied.includes("through the proxy proxy.local, port 3128") && proxied.includes("/p/ca.pem"));
+  assert(!https.binds[0]!.includes("proxy"));
   const udp = withNet(["udp://192.0.2.1:53"]);
   assert(
     udp.walls[3]!.up && udp.not[3]!.includes("UDP, to whatever address"),

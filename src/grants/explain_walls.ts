@@ -1,5 +1,5 @@
 import type { HullRules } from "../base/mod.ts";
-import { LISTEN_HOST } from "../manifest/mod.ts";
+import { LISTEN_HOST, type Upstream } from "../manifest/mod.ts";
 import { achievedContainment, type HullCapabilities, NET_LANDLOCK_ABI } from "./containment.ts";
 import type { Grants, MountGrant } from "./grants.ts";
 import { toImports } from "./imports.ts";
@@ -20,20 +20,21 @@ export interface ExplainWallsOptions {
   readonly probe: HullCapabilities;
   readonly compiled: boolean;
   readonly work: string;
+  readonly upstream?: Pick<Upstream, "proxy" | "ca">;
 }
 
 /** The four walls of a run on this host. */
 export function explainWalls(grants: Grants, options: ExplainWallsOptions): readonly WallExplanation[] {
   const bound: Grants = { ...grants, fs: { ...grants.fs, mounts: grants.fs.mounts.filter(({ host }) => host) } };
   return [
-    explainImports(bound),
+    explainImports(bound, options),
     explainPermissions(bound, options),
     explainProcess(bound, options),
     explainKernel(bound, options),
   ];
 }
 
-function explainImports(grants: Grants): WallExplanation {
+function explainImports(grants: Grants, { upstream = {} }: ExplainWallsOptions): WallExplanation {
   const preopens = [...grants.fs.mounts, ...workOf(grants)].map(({ guest, mode }) => `${guest} (${mode})`);
   const { open_files, file_bytes, work_bytes, output_bytes } = grants.limits;
   return {
@@ -43,7 +44,7 @@ function explainImports(grants: Grants): WallExplanation {
     binds: [
       `Linked interfaces, and no other: ${toImports(grants).join(", ")}`,
       `Files: ${preopens.length === 0 ? "none" : `only below ${preopens.join(", ")}`}`,
-      ...describeNet(grants),
+      ...describeNet(grants, upstream),
       `Variables: ${grants.env.length === 0 ? "none" : `only ${grants.env.join(", ")}`}`,
       ...(grants.stdio ? [] : ["stdin, stdout and stderr are closed"]),
       `Memory ${grants.limits.memory_mb} MiB, ${open_files} open files, ${file_bytes} bytes a file, ` +
@@ -153,13 +154,15 @@ function explainKernelNet({ tcpConnect, tcpBind, udp }: HullRules, { landlockAbi
   };
 }
 
-function describeNet({ net }: Grants): string[] {
+function describeNet({ net }: Grants, { proxy, ca }: Pick<Upstream, "proxy" | "ca">): string[] {
   if (net.length === 0) return ["Network: none"];
   const connects = net.filter((entry) => !entry.startsWith("listen:"));
   const ports = listenPorts({ net });
   return [
     `Network: ${connects.length === 0 ? "no connections" : `only ${connects.join(", ")}`}` +
     (ports.length === 0 ? "" : `; listening on ${LISTEN_HOST}, only port ${ports.join(", ")}`),
+    ...(proxy === undefined ? [] : [`Connections leave through the proxy ${proxy.host}, port ${proxy.port}`]),
+    ...(ca === undefined ? [] : [`Certificates of ${ca} are trusted beside the built-in ones`]),
   ];
 }
 

@@ -25,13 +25,21 @@ export function listenPorts(grants: Net): number[] {
 }
 
 /**
- * The TCP ports that the gate itself connects to, ascending: those of its entries, of the upstream proxy, and of DNS,
- * which goes over TCP when an answer is long. Empty when nothing goes through the gate.
+ * The TCP ports that the gate itself connects to, ascending: those of its entries, and of DNS, which goes over TCP when
+ * an answer is long. With an upstream proxy its port, and of the entries only those of loopback, which no proxy reaches.
+ * Empty when nothing goes through the gate.
  */
 export function gatePorts(grants: Net, proxy?: { readonly port: number }): number[] {
-  const ports = portsOf(grants, ({ scheme }) => THROUGH_GATE.has(scheme));
-  if (ports.length === 0) return [];
+  if (!hasScheme(grants, ...THROUGH_GATE)) return [];
+  const ports = portsOf(
+    grants,
+    (entry) => THROUGH_GATE.has(entry.scheme) && (proxy === undefined || isLoopback(entry)),
+  );
   return [...new Set([...ports, ...(proxy === undefined ? [] : [proxy.port]), DNS_PORT])].sort((a, b) => a - b);
+}
+
+function isLoopback({ literal, host }: NetEntry): boolean {
+  return literal && (host === "localhost" || host === "::1" || host.startsWith("127."));
 }
 
 /**

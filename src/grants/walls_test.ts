@@ -126,7 +126,15 @@ Deno.test("toPermissions, toHull: entries that need a gate and have none are a p
 Deno.test("gatePorts: the ports of what goes through the gate, of the proxy and of DNS; listenPorts: those to listen on", () => {
   const net = ["https://*.a.b", "https://c.d", "listen:8080", "tcp://e:6379", "udp://192.0.2.1:5353"];
   assertEquals(gatePorts({ net }), [53, 443, 6379]);
-  assertEquals(gatePorts({ net }, { port: 3128 }), [53, 443, 3128, 6379]);
+  assertEquals(gatePorts({ net }, { port: 3128 }), [53, 3128]);
+  const loopback = [
+    "http://localhost:1",
+    "http://127.1.2.3:2",
+    "http://[::1]:3",
+    "http://10.0.0.1:4",
+    "http://127.a:5",
+  ];
+  assertEquals(gatePorts({ net: loopback }, { port: 3128 }), [1, 2, 3, 53, 3128]);
   assertEquals([gatePorts({ net: ["listen:1", "udp://a:2"] }, { port: 3128 }), gatePorts({ net: [] })], [[], []]);
   assertEquals([listenPorts({ net }), listenPorts({ net: ["tcp://e:6379"] })], [[8080], []]);
 });
