@@ -10,7 +10,7 @@ forEachMode(
       [["run", guest, "--mont", "x:/y"], /--mount/],
       [["run", guest, "--deadline", "soon"], /deadline/],
       [["run", guest, "--mount", "nowhere"], /HOST:GUEST|mount/],
-      [["run", guest, "--net", "https://example.com"], /not supported yet/],
+      [["run", guest, "--ask"], /not supported yet/],
       [["run"], /CAPSULE/],
     ];
     for (const [args, wanted] of wrong) {
