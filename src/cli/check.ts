@@ -12,7 +12,7 @@ export const verb: Verb = {
   notes: ["Prints `ok`, or every problem as file:line:column. Nothing is built or run."],
   async run(args, context) {
     const capsule = await loadCapsule(args.operands[0]!);
-    const digest = digestCapsule(capsule);
+    const { capsule: digest } = digestCapsule(capsule);
     const { kind, name, version, manifestPath, componentPath } = capsule;
     if (args.has("json")) {
       const report = { ok: true, name, version, kind, manifest: manifestPath, component: componentPath, digest };

@@ -2,7 +2,7 @@ import { printableJson } from "../base/mod.ts";
 import type { ComponentDescription } from "../component/mod.ts";
 import { achievedContainment, explainGrants } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
-import { digestCapsule, digestFile } from "../manifest/mod.ts";
+import { digestCapsule } from "../manifest/mod.ts";
 import { ensureComponent } from "../session/mod.ts";
 import { explanationText } from "./explanation_text.ts";
 import { GRANT_OPTIONS, REFUSED_GRANT_FLAGS } from "./grant_flags.ts";
@@ -25,11 +25,11 @@ export const verb: Verb = {
   async run(args, context) {
     const resolved = await resolveRun(args.operands[0]!, args, context, { unbound: "list" });
     const { capsule, own, trust, grants, upstream } = resolved;
-    const digest = digestCapsule(capsule);
+    const { capsule: digest, component } = digestCapsule(capsule);
     const probe = probeHull();
     const compiled = Deno.build.standalone;
     const isScoped = achievedContainment(probe, { compiled, net: [] }).achieved === "scoped";
-    const { imports } = await describe(resolved, isScoped, context);
+    const { imports } = await describe(resolved, component, isScoped, context);
     const accepted = trust.isAccepted(digest);
     const standing = { own, accepted, upstream };
     const explanation = explainGrants({ capsule, digest, resolved: grants, probe, compiled, imports, ...standing });
@@ -41,11 +41,16 @@ export const verb: Verb = {
   },
 };
 
-function describe({ capsule, home, grants }: Resolved, hull: boolean, context: Context): Promise<ComponentDescription> {
+function describe(
+  { capsule, home, grants }: Resolved,
+  digest: string,
+  hull: boolean,
+  context: Context,
+): Promise<ComponentDescription> {
   const request = {
     cacheRoot: home.cache,
     componentPath: capsule.componentPath,
-    digest: digestFile(capsule.componentPath),
+    digest,
     memoryMb: grants.grants.limits.memory_mb,
     hull,
   };

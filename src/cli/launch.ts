@@ -1,5 +1,6 @@
 import { printableLine } from "../base/mod.ts";
 import type { ContainmentResult } from "../grants/mod.ts";
+import type { CapsuleDigests } from "../manifest/mod.ts";
 import { type SessionPlaces, type TraceWriter, writePlan } from "../records/mod.ts";
 import {
   type Denied,
@@ -19,7 +20,7 @@ import type { Context } from "./verb.ts";
 export interface Launch {
   readonly resolved: Resolved;
   readonly identity: Omit<LaunchPlan["capsule"], "digest">;
-  readonly digest: string;
+  readonly digests: CapsuleDigests;
   readonly args: Arguments;
   readonly context: Context;
   readonly places: SessionPlaces;
@@ -44,6 +45,7 @@ export async function launch(input: Launch): Promise<ForegroundResult> {
   const hull = openHull();
   const component = await prepareComponent(
     resolved,
+    input.digests.component,
     input.kernel.landlock && input.kernel.seccomp,
     context,
     {
@@ -55,7 +57,7 @@ export async function launch(input: Launch): Promise<ForegroundResult> {
   const plan = makePlan({
     session_id: places.id,
     boll_version: BUILD_INFO.version,
-    capsule: { ...input.identity, digest: input.digest },
+    capsule: { ...input.identity, digest: input.digests.capsule },
     component,
     grants: resolved.grants.grants,
     args: guestArguments(resolved, args),

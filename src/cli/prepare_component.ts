@@ -1,6 +1,5 @@
 import { checkImports, refuseImports } from "../grants/mod.ts";
 import type { CachedComponent } from "../component/mod.ts";
-import { digestFile } from "../manifest/mod.ts";
 import { type BuildRequest, ensureComponent } from "../session/mod.ts";
 import type { Resolved } from "./resolve_run.ts";
 import type { Context } from "./verb.ts";
@@ -9,12 +8,13 @@ import type { Context } from "./verb.ts";
 const PATIENCE_MS = 1_000;
 
 /**
- * The capsule's component, described and transpiled, with every import granted.
+ * The capsule's component of digest `digest`, described and transpiled, with every import granted.
  *
  * @throws `component.*`, `grant.import_not_granted`
  */
 export async function prepareComponent(
   resolved: Resolved,
+  digest: string,
   hull: boolean,
   context: Context,
   watch: Pick<BuildRequest, "interrupt" | "onMismatch"> = {},
@@ -27,7 +27,7 @@ export async function prepareComponent(
     const component = await ensureComponent({
       cacheRoot: home.cache,
       componentPath: capsule.componentPath,
-      digest: digestFile(capsule.componentPath),
+      digest,
       memoryMb: grants.grants.limits.memory_mb,
       hull,
       ...watch,

@@ -1,7 +1,7 @@
 import { CapsuleError, printableLine } from "../base/mod.ts";
 import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
-import { digestCapsule } from "../manifest/mod.ts";
+import { type CapsuleDigests, digestCapsule } from "../manifest/mod.ts";
 import { createSession, TraceWriter } from "../records/mod.ts";
 import { interrupted, isCompiled, type Outcome } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
@@ -39,11 +39,11 @@ export const verb: Verb = {
 
 async function runVerb(args: Arguments, context: Context): Promise<number> {
   const resolved = await resolveRun(args.operands[0]!, args, context);
-  const digest = digestCapsule(resolved.capsule);
+  const digests = digestCapsule(resolved.capsule);
   if (!args.has("quiet")) warn(resolved, context);
   const isDryRun = args.has("dry-run");
-  obtainConsent({ resolved, digest, accept: args.has("accept"), remember: !isDryRun }, context);
-  return isDryRun ? await dryRun(resolved, context) : await runRecorded(resolved, digest, args, context);
+  obtainConsent({ resolved, digest: digests.capsule, accept: args.has("accept"), remember: !isDryRun }, context);
+  return isDryRun ? await dryRun(resolved, digests, context) : await runRecorded(resolved, digests, args, context);
 }
 
 function warn({ grants }: Resolved, context: Context): void {
@@ -51,19 +51,24 @@ function warn({ grants }: Resolved, context: Context): void {
 }
 
 /** Everything that a run would refuse is refused here too; then there is nothing more to say. */
-async function dryRun(resolved: Resolved, context: Context): Promise<number> {
+async function dryRun(resolved: Resolved, digests: CapsuleDigests, context: Context): Promise<number> {
   const probe = probeHull();
   const { grants } = resolved.grants;
   const containment = achievedContainment(probe, { compiled: isCompiled, net: grants.net });
   checkFloor(grants, containment);
-  await prepareComponent(resolved, probe.landlockAbi > 0 && probe.seccomp, context);
+  await prepareComponent(resolved, digests.component, probe.landlockAbi > 0 && probe.seccomp, context);
   const name = printableLine(resolved.capsule.name);
   context.stdout.write(`${name} would run: every import is granted, containment ${containment.achieved}\n`);
   return 0;
 }
 
 /** From here on there is a session, and every way out writes its ending. */
-async function runRecorded(resolved: Resolved, digest: string, args: Arguments, context: Context): Promise<number> {
+async function runRecorded(
+  resolved: Resolved,
+  digests: CapsuleDigests,
+  args: Arguments,
+  context: Context,
+): Promise<number> {
   const { capsule, home, grants } = resolved;
   const started = performance.now();
   const interrupt = context.watchInterrupt?.() ?? new AbortController().signal;
@@ -83,7 +88,7 @@ async function runRecorded(resolved: Resolved, digest: string, args: Arguments, 
   };
   trace.append("session_start", {
     capsule: identity,
-    digest,
+    digest: digests.capsule,
     containment: { ...(declared === undefined ? {} : { declared }), ...containment },
     grants: grants.grants,
     args: guestArguments(resolved, args),
@@ -100,7 +105,7 @@ async function runRecorded(resolved: Resolved, digest: string, args: Arguments, 
     const { outcome } = await launch({
       resolved,
       identity,
-      digest,
+      digests,
       args,
       context,
       places,

@@ -29,12 +29,32 @@ export async function loadCapsule(path: string): Promise<Capsule> {
   );
 }
 
+/** The digests of a capsule, `sha256:<hex>`. */
+export interface CapsuleDigests {
+  /** What consent and records name: of the folder, or of a bare component's bytes. */
+  readonly capsule: string;
+  /** Of the component's bytes, the very ones that went into `capsule`. */
+  readonly component: string;
+}
+
 /**
- * The digest that consent and records name: of the folder, or of a bare component's bytes.
+ * Reads and hashes each file of a capsule once.
  * @throws {CapsuleError} `capsule.bad_file`
  */
-export function digestCapsule(capsule: Capsule): string {
-  return capsule.kind === "bare" ? digestFile(capsule.componentPath) : digestFolder(capsule.root);
+export function digestCapsule(capsule: Capsule): CapsuleDigests {
+  if (capsule.kind === "bare") {
+    const digest = digestFile(capsule.componentPath);
+    return { capsule: digest, component: digest };
+  }
+  let component: string | undefined;
+  const folder = digestFolder(capsule.root, (path, digest) => {
+    if (join(capsule.root, path) === capsule.componentPath) component = digest;
+  });
+  if (component !== undefined) return { capsule: folder, component };
+  throw new CapsuleError(
+    "capsule.bad_file",
+    `Digest ${printableLine(capsule.root)}: its component is not among the files that count`,
+  );
 }
 
 async function loadFolder(root: string, asked: string): Promise<Capsule> {

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CapsuleError } from "../base/mod.ts";
 import { digestCapsule, loadCapsule } from "./capsule.ts";
-import { digestFile } from "./digest.ts";
+import { digestFile, digestFolder } from "./digest.ts";
 
 async function inFolder(body: (dir: string) => Promise<void>): Promise<void> {
   const dir = Deno.realPathSync(Deno.makeTempDirSync());
@@ -37,12 +37,30 @@ Deno.test("loadCapsule: a folder, its manifest and a bare component; anything el
     Deno.symlinkSync("c/bin/a.wasm", `${dir}/link.wasm`);
     const bare = await loadCapsule(`${dir}/link.wasm`);
     assertEquals([bare.kind, bare.name, bare.componentPath], ["bare", "a", `${dir}/c/bin/a.wasm`]);
-    assertEquals([bare.manifest, digestCapsule(bare)], [undefined, digestFile(bare.componentPath)]);
+    const own = digestFile(bare.componentPath);
+    assertEquals([bare.manifest, digestCapsule(bare)], [undefined, { capsule: own, component: own }]);
     Deno.mkdirSync(`${dir}/empty`);
     Deno.writeTextFileSync(`${dir}/other.jsonc`, "{}");
     assertEquals((await refusal(`${dir}/none`)).code, "capsule.not_found");
     assertEquals((await refusal(`${dir}/empty`)).code, "manifest.not_found");
     assertEquals((await refusal(`${dir}/other.jsonc`)).code, "capsule.bad_file");
+  });
+});
+
+Deno.test("digestCapsule: the component's own digest beside the folder's; one that does not count is refused", async () => {
+  await inFolder(async (dir) => {
+    writeManifest(`${dir}/c`, "bin/a.wasm");
+    for (const place of ["bin", ".git"]) {
+      Deno.mkdirSync(`${dir}/c/${place}`);
+      Deno.writeTextFileSync(`${dir}/c/${place}/a.wasm`, "\0asm");
+    }
+    const capsule = await loadCapsule(`${dir}/c`);
+    assertEquals(digestCapsule(capsule), {
+      capsule: digestFolder(capsule.root),
+      component: digestFile(capsule.componentPath),
+    });
+    const moved = { ...capsule, componentPath: `${capsule.root}/.git/a.wasm` };
+    assertEquals(assertThrows(() => digestCapsule(moved), CapsuleError).code, "capsule.bad_file");
   });
 });
 

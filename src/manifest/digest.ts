@@ -27,13 +27,18 @@ export function digestFile(path: string): string {
  * The digest of a capsule's folder (README, "Words"): SHA-256 over the lines `path NUL hex-sha256 LF` of every regular
  * file, sorted by path bytes; `.git` and `.boll` are skipped at any depth. `root` must be a real path.
  * A file whose name is not UTF-8 does not count: the runtime cannot name it, so neither can a manifest or a guest.
+ * `onFile` is told each file's path below `root` and its own digest.
  * @throws {CapsuleError} `capsule.bad_file` for a link, a special file, an unreadable file or too many entries.
  */
-export function digestFolder(root: string): string {
+export function digestFolder(root: string, onFile?: (path: string, digest: string) => void): string {
   const files = listFiles(root).map((path) => ({ path, bytes: encoder.encode(path) }));
   files.sort((one, other) => compareBytes(one.bytes, other.bytes));
   const hash = createHash("sha256");
-  for (const { path } of files) hash.update(`${path}\0${hashFile(join(root, path))}\n`);
+  for (const { path } of files) {
+    const hex = hashFile(join(root, path));
+    hash.update(`${path}\0${hex}\n`);
+    onFile?.(path, `sha256:${hex}`);
+  }
   return `sha256:${hash.digest("hex")}`;
 }
 

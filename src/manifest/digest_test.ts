@@ -23,7 +23,9 @@ Deno.test("digestFolder: SHA-256 over `path NUL hex LF`, by path bytes; .git and
     for (const name of [".git/config", "a.d/.boll/x"]) Deno.writeTextFileSync(`${dir}/${name}`, "changes");
     const lines = ["Z", "a.d/x", "a/b", "\ufffd", "\u{1f600}"].map((name) => `${name}\0${ABC}\n`).join("");
     const expected = digestBytes(new TextEncoder().encode(lines));
-    assertEquals(digestFolder(dir), expected);
+    const files: string[][] = [];
+    assertEquals(digestFolder(dir, (path, digest) => files.push([path, digest])), expected);
+    assertEquals(files, ["Z", "a.d/x", "a/b", "\ufffd", "\u{1f600}"].map((path) => [path, `sha256:${ABC}`]));
     Deno.writeTextFileSync(`${dir}/.git/config`, "changed");
     assertEquals(digestFolder(dir), expected);
     Deno.writeTextFileSync(`${dir}/a/b`, "abd");

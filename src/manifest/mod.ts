@@ -7,7 +7,7 @@
  */
 import type { Manifest } from "./manifest.ts";
 
-export { digestCapsule, loadCapsule } from "./capsule.ts";
+export { type CapsuleDigests, digestCapsule, loadCapsule } from "./capsule.ts";
 export { digestBytes, digestFile, digestFolder } from "./digest.ts";
 export { isCredentialName } from "./credentials.ts";
 export { guestPathsOverlap, normalizeGuestPath, RESERVED_GUEST_PATHS } from "./guest_path.ts";
