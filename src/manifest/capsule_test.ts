@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { CapsuleError } from "../base/mod.ts";
 import { digestCapsule, loadCapsule } from "./capsule.ts";
 import { digestFile, digestFolder } from "./digest.ts";
