@@ -1,5 +1,14 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { isId, newId, printable, printableJson, printableLine, writeFileWhole } from "./mod.ts";
+import {
+  CapsuleError,
+  errorCodeOf,
+  isId,
+  newId,
+  printable,
+  printableJson,
+  printableLine,
+  writeFileWhole,
+} from "./mod.ts";
 
 Deno.test("newId: prefix and 32 lower-case hex, in creation order", () => {
   const ids = Array.from({ length: 50 }, () => newId("ses"));
@@ -39,4 +48,12 @@ Deno.test("writeFileWhole: whole or absent, and no temporary file left", () => {
   } finally {
     Deno.removeSync(dir, { recursive: true });
   }
+});
+
+Deno.test("errorCodeOf: a CapsuleError of this or another bundle has a code, another error has none", () => {
+  const foreign = Object.assign(new Error("Build: no"), { name: "CapsuleError", code: "component.invalid" });
+  assertEquals(errorCodeOf(foreign), "component.invalid");
+  assertEquals(errorCodeOf(new CapsuleError("internal", "No")), "internal");
+  assertEquals(errorCodeOf(Object.assign(new Error("x"), { name: "CapsuleError", code: "toString" })), undefined);
+  assertEquals(errorCodeOf(new TypeError("x")), undefined);
 });

@@ -81,3 +81,10 @@ export class CapsuleError extends Error {
     return EXIT_STATUS[this.code];
   }
 }
+
+/** The code of an error that this bundle or another one of this program threw: each has a class of its own. */
+export function errorCodeOf(error: unknown): ErrorCode | undefined {
+  if (!(error instanceof Error) || error.name !== "CapsuleError") return undefined;
+  const code = (error as { code?: unknown }).code;
+  return typeof code === "string" && Object.hasOwn(EXIT_STATUS, code) ? code as ErrorCode : undefined;
+}

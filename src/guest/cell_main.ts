@@ -3,7 +3,7 @@
  * its own walls from the first frame before any guest code exists, and fails closed: what it cannot raise ends it.
  * @module
  */
-import { CapsuleError } from "../base/mod.ts";
+import { CapsuleError, errorCodeOf } from "../base/mod.ts";
 import { ProcessHull } from "../hull/mod.ts";
 import type { BuildLoad } from "../protocol/mod.ts";
 import { CellChannel } from "./channel.ts";
@@ -50,7 +50,7 @@ async function serveBuild(load: BuildLoad, channel: CellChannel, hull: ProcessHu
 }
 
 function describeFailure(error: unknown): { type: "failed"; code: string; message: string } {
-  const code = error instanceof CapsuleError ? error.code : "internal";
+  const code = errorCodeOf(error) ?? "internal";
   const message = error instanceof Error ? error.message : String(error);
   return { type: "failed", code, message: message.slice(0, 60_000) };
 }

@@ -49,7 +49,7 @@ function makeFolder(path: string, options: { parents: boolean }): void {
   try {
     let fault = folderFault(path);
     if (fault === "missing") {
-      Deno.mkdirSync(path, { recursive: options.parents, mode: 0o700 });
+      makeMissing(path, options.parents);
       fault = folderFault(path);
     }
     if (fault === "readable by others") {
@@ -62,6 +62,15 @@ function makeFolder(path: string, options: { parents: boolean }): void {
   } catch (error) {
     if (error instanceof CapsuleError) throw error;
     throw unwritable(path, error);
+  }
+}
+
+/** Another first run may have made it meanwhile; what it is then is looked at anew. */
+function makeMissing(path: string, parents: boolean): void {
+  try {
+    Deno.mkdirSync(path, { recursive: parents, mode: 0o700 });
+  } catch (error) {
+    if (!(error instanceof Deno.errors.AlreadyExists)) throw error;
   }
 }
 

@@ -50,7 +50,8 @@ export class OutputStream {
 
   writeZeroes(length: bigint): void {
     if (typeof length !== "bigint") throw new TypeError("Write zeroes: found another type than u64");
-    this.#open();
+    // A guest that writes past its permit breaks the stream's contract: a trap, and no endless write.
+    if (length > BigInt(this.#open().budget())) throw new Error("Write zeroes: more than check-write allows");
     for (let left = length; left > 0n;) {
       const count = cappedLength(left, ZEROES.length);
       this.#put(ZEROES.subarray(0, count));
