@@ -42,6 +42,9 @@ export interface ForegroundResult {
   readonly usage?: CellUsage;
 }
 
+/** Denials that are passed on, per run: the host in a cell tells no more, so what comes after is an attacker's flood. */
+const MAX_DENIALS = 100;
+
 /** How long a cell may take from its first frame to `ready`, ms. */
 const READY_TIMEOUT_MS = 30_000;
 
@@ -106,6 +109,7 @@ interface Heard {
 }
 
 async function listen(cell: CellProcess, run: ForegroundRun, watch: Watch, heard: Heard): Promise<Heard> {
+  let denials = 0;
   for await (const frame of cell.receive()) {
     const message = decodeFromCell(frame);
     switch (message?.type) {
@@ -117,7 +121,9 @@ async function listen(cell: CellProcess, run: ForegroundRun, watch: Watch, heard
         await cell.send({ type: "call", id: 0, export: "wasi:cli/run" });
         break;
       case "denied":
-        run.onDenied?.({ grant: message.grant, asked: message.asked, allow: message.allow });
+        if (++denials <= MAX_DENIALS) {
+          run.onDenied?.({ grant: message.grant, asked: message.asked, allow: message.allow });
+        }
         break;
       case "usage":
         heard.usage = message;

@@ -19,9 +19,11 @@ export interface Observation {
   readonly run: RunResult;
 }
 
-/** Which executable, and which of its walls stand (a variant only). */
+/** Which executable, which of its walls stand (a variant only), and what is granted. */
 export interface Stage {
   readonly bed: Bed;
+  /** No folder is granted: then the guest has no thread of its own, and the cell's main thread gives up everything. */
+  readonly withoutFolders?: true;
   readonly variant?: { readonly path: string; readonly walls: string };
 }
 
@@ -60,7 +62,8 @@ export async function tryInjected(stage: Stage, attempt: Attempt): Promise<Obser
       return result;
     };
     const askForLink = (path, target) => ports.makeSymlink({ preopen: 0, path, target });
-    const tools = { libc, askForLink, env: load.env, parent: Deno.ppid };
+    const { ops: operations } = Deno[Deno.internal].core;
+    const tools = { libc, operations, askForLink, env: load.env, cache: load.folders.cache, parent: Deno.ppid };
     const seen = {};
     for (const [name, route] of Object.entries(${routes})) {
       try { seen[name] = await route(tools, world) === true ? "out" : "nothing"; }
@@ -77,7 +80,8 @@ function sources(routes: Readonly<Record<string, GuestRoute | InjectedRoute>>): 
 async function observe(stage: Stage, guest: string, words: (world: World) => string[]): Promise<Observation> {
   const world = makeWorld(stage.bed);
   const before = snapshot(world.outside);
-  const flags = ["--mount", `${world.data}:/data:ro`, "--work", world.work, "--env", "GRANTED=value", "--quiet"];
+  const folders = stage.withoutFolders ? [] : ["--mount", `${world.data}:/data:ro`, "--work", world.work];
+  const flags = [...folders, "--env", "GRANTED=value", "--quiet"];
   const run = await start(stage, ["run", guest, ...flags, "--", ...words(world)], world);
   const results = parseResults(run);
   const after = snapshot(world.outside);
@@ -128,7 +132,7 @@ function makeWorld(bed: Bed): World {
   const work = bed.folder(`${name}/work`, { "own.txt": "own", "own-1.txt": "own", "own-2.txt": "own" });
   Deno.mkdirSync(`${outside}/data/empty`);
   for (const [path, target] of Object.entries(plantedLinks(outside))) Deno.symlinkSync(target, join(outside, path));
-  return { outside, data: `${outside}/data`, work, system: systemFile() };
+  return { outside, data: `${outside}/data`, work, system: systemFile(), home: bed.home };
 }
 
 function plantedLinks(outside: string): Record<string, string> {

@@ -14,6 +14,8 @@ export interface World {
   readonly work: string;
   /** A file of the system that no capsule may see: `/etc/shadow` where the tests may read it at all. */
   readonly system: string;
+  /** boll's own home: trust, cache, sessions. */
+  readonly home: string;
 }
 
 /** What a guest's route may use: names that the probe binds. */
@@ -37,9 +39,13 @@ export interface Guest {
 export interface Injected {
   /** Calls a function of libc by name, where ffi lets it; throws when it says -1. */
   libc(name: string, ...values: (number | string | Uint8Array)[]): number;
+  /** Deno's internal operations, as any code in the thread finds them. */
+  readonly operations: Readonly<Record<string, (...values: unknown[]) => unknown>>;
   readonly env: readonly (readonly [string, string])[];
   /** Asks the cell's main thread for a link at `path` below the work folder. */
   askForLink(path: string, target: string): void;
+  /** The folder of the component's own code in the cache. */
+  readonly cache: string;
   /** The parent of this process. */
   readonly parent: number;
 }

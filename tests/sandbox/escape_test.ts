@@ -1,8 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { Buffer } from "node:buffer";
 import { join } from "@std/path";
 import { Bed, forEachMode, REPOSITORY } from "../harness.ts";
-import { tryAsGuest } from "./arena.ts";
+import { tryAsGuest, tryInjected } from "./arena.ts";
+import type { Attempt } from "./attempt.ts";
 import { judgeEscape } from "./judge.ts";
+import { inheritedEnvironment } from "./process_attempts.ts";
 import { toMarkdown } from "./markdown.ts";
 import { ESCAPES } from "./table.ts";
 import { buildVariant, startBundler } from "./variant/build.ts";
@@ -24,6 +27,23 @@ for (const escape of ESCAPES) {
     assertEquals(await judgeEscape({ bed, variant }, escape), []);
   });
 }
+
+Deno.test("escape: without a folder the guest has no thread of its own, and walls 2 and 4 hold there too [binary]", async () => {
+  for (const { name, attempt, walls } of ESCAPES) {
+    for (const wall of [2, 4].filter((wall) => walls[wall - 1]!.holds)) {
+      const stage = { bed, variant: { path: variant, walls: String(wall) }, withoutFolders: true } as const;
+      const { results: { twin, ...routes }, changed } = await tryInjected(stage, attempt);
+      assertEquals(Object.keys(routes).filter((route) => routes[route] === "out"), [], `${name}, wall ${wall}`);
+      assertEquals(changed, []);
+      if (attempt === inheritedEnvironment) assertEquals(twin, "out");
+    }
+  }
+});
+
+Deno.test("escape: the product has no switch that leaves a wall out; the variant has it", () => {
+  const has = (path: string) => Buffer.from(Deno.readFileSync(path)).includes("standing-walls");
+  assertEquals([has(variant), has(bed.command([])[0]!)], [true, false]);
+});
 
 Deno.test("escape: from source a guest gets out by no route, and every allowed twin works", async () => {
   await using bed = new Bed("source");
@@ -56,4 +76,22 @@ Deno.test("escape: the README has the table as it is tested, and nothing else of
   const [own = ""] = section.split(/\n##+ /);
   const table = own.split("\n").filter((line) => line.startsWith("|")).join("\n");
   assertEquals(table, toMarkdown(ESCAPES));
+});
+
+Deno.test("escape: a flood of forged denials leaves a hundred in the trace; one denial is told [binary]", async () => {
+  const posts = (count: number): Attempt => ({
+    guest: {},
+    guestTwin: () => true,
+    injected: {},
+    injectedTwin: new Function(
+      `for (let at = 0; at < ${count}; at++) {
+        postMessage({ kind: "denied", denial: { grant: "fs", asked: "open " + at, allow: "none" } });
+      }
+      return true;`,
+    ) as () => unknown,
+  });
+  for (const [count, told] of [[1, 1], [10_000, 100]] as const) {
+    await tryInjected({ bed, variant: { path: variant, walls: "1234" } }, posts(count));
+    assertEquals(bed.trace().filter(({ event }) => event === "denied").length, told);
+  }
 });

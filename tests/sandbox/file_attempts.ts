@@ -18,6 +18,40 @@ export const systemFile: Attempt = {
   injectedTwin: (_, { data }) => Deno.readTextFileSync(`${data}/a.txt`) === "granted",
 };
 
+/** Files that steer boll itself, and the code that the next run loads. What gets out changes nothing. */
+export const ownFiles: Attempt = {
+  guest: {
+    up: ({ readFile }, { home }) => readFile(`/workdir/../../../../../../../..${home}/trust.json`).length > 0,
+    absolute: ({ open }, { home }) => open(`/data/${home}`, { read: true, directory: true }) !== undefined,
+  },
+  guestTwin: ({ writeFile, readFile }) => {
+    writeFile("/workdir/trust.json", "{}");
+    return readFile("/workdir/trust.json") === "{}";
+  },
+  injected: {
+    sessions: (_, { home }) => [...Deno.readDirSync(`${home}/sessions`)].length > 0,
+    records: async (_, { home }) => {
+      const { openSync, readdirSync } = await import("node:fs");
+      const [session] = readdirSync(`${home}/sessions`);
+      return openSync(`${home}/sessions/${session}/records/plan.json`, "a") !== undefined;
+    },
+    trust: (_, { home }) => {
+      Deno.writeTextFileSync(`${home}/trust-planted.json`, "{}");
+      Deno.removeSync(`${home}/trust-planted.json`);
+      return true;
+    },
+    code: ({ cache }) => {
+      for (const { name } of Deno.readDirSync(cache)) Deno.openSync(`${cache}/${name}`, { append: true }).close();
+      return true;
+    },
+    libc: ({ libc, cache }) => libc("open", cache, 0o20200000 | 2, 0o600) > 0, // O_TMPFILE
+  },
+  injectedTwin: (_, { work }) => {
+    Deno.writeTextFileSync(`${work}/trust.json`, "{}");
+    return Deno.readTextFileSync(`${work}/trust.json`) === "{}";
+  },
+};
+
 /** `..` above a granted folder. */
 export const dots: Attempt = {
   guest: {

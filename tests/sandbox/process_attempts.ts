@@ -42,6 +42,13 @@ export const procDescriptors: Attempt = {
       libc("pread", libc("open", "/proc/self/fd/9", 0o4000), bytes, 6, 0);
       return new TextDecoder().decode(bytes) === "secret";
     },
+    operation: ({ operations }) => {
+      const bytes = new Uint8Array(6);
+      const file = operations.op_node_file_from_fd!(9);
+      operations.op_fs_seek_sync!(file, 0, 0);
+      operations.op_read_sync!(file, bytes);
+      return new TextDecoder().decode(bytes) === "secret";
+    },
     read: ({ libc }) => {
       const bytes = new Uint8Array(6);
       libc("pread", 9, bytes, 6, 0);
@@ -83,6 +90,7 @@ export const inheritedEnvironment: Attempt = {
   injected: {
     deno: () => Deno.env.get("ESCAPE_SECRET") === "secret",
     node: async () => (await import("node:process")).env.ESCAPE_SECRET === "secret",
+    operation: ({ operations }) => operations.op_get_env_no_permission_check!("ESCAPE_SECRET") === "secret",
     libc: ({ libc }) => libc("getenv", "ESCAPE_SECRET") !== 0,
   },
   injectedTwin: ({ env }) => env.some(([name, value]) => name === "GRANTED" && value === "value"),
@@ -129,6 +137,8 @@ export const importOutside: Attempt = {
   injected: {
     json: async (_, { outside }) =>
       (await import(`file://${outside}/secret.json`, { with: { type: "json" } })).default.secret === true,
+    operation: ({ operations }, { outside }) =>
+      (operations.op_import_sync!(`file://${outside}/secret.js`) as { secret: boolean }).secret === true,
     script: async (_, { outside }) => (await import(`file://${outside}/secret.js`)).secret === true,
     worker: async (_, { outside }) => {
       const worker = new Worker(`file://${outside}/secret.js`, { type: "module" });

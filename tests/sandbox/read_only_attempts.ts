@@ -1,7 +1,7 @@
 /** Attempts to change what is mounted read-only, through every flag and call. */
 import type { Attempt } from "./attempt.ts";
 
-/** Content, names and rights. */
+/** Content and names. */
 export const writeReadOnly: Attempt = {
   guest: {
     write: ({ open }) => open("/data/f0", { write: true }) !== undefined,
@@ -48,7 +48,6 @@ export const writeReadOnly: Attempt = {
     remove: (_, { data }) => Deno.removeSync(`${data}/f2`) === undefined,
     rename: (_, { data }) => Deno.renameSync(`${data}/f3`, `${data}/f3-moved`) === undefined,
     copy: (_, { data }) => Deno.copyFileSync(`${data}/a.txt`, `${data}/copied`) === undefined,
-    chmod: (_, { data }) => Deno.chmodSync(`${data}/f4`, 0o777) === undefined,
     utime: (_, { data }) => Deno.utimeSync(`${data}/f5`, 0, 0) === undefined,
     symlink: (_, { data }) => Deno.symlinkSync("a.txt", `${data}/soft`) === undefined,
     link: (_, { data }) => Deno.linkSync(`${data}/f6`, `${data}/hard`) === undefined,
@@ -56,8 +55,6 @@ export const writeReadOnly: Attempt = {
     libcOpen: ({ libc }, { data }) => libc("open", `${data}/f8`, 1) > 0,
     libcTruncateReadOnly: ({ libc }, { data }) => libc("open", `${data}/f9`, 0o1000) > 0,
     libcTruncate: ({ libc }, { data }) => libc("truncate", `${data}/f10`, 0) === 0,
-    libcChmod: ({ libc }, { data }) => libc("chmod", `${data}/f11`, 0o777) === 0,
-    libcFchmod: ({ libc }, { data }) => libc("fchmod", libc("open", `${data}/f12`, 0), 0o777) === 0,
     libcUtimes: ({ libc }, { data }) => libc("utimes", `${data}/f14`, 0) === 0,
     libcFifo: ({ libc }, { data }) => libc("mkfifo", `${data}/fifo`, 0o600) === 0,
   },
@@ -69,6 +66,28 @@ export const writeReadOnly: Attempt = {
     const text = Deno.readTextFileSync(`${work}/folder/new`);
     Deno.removeSync(`${work}/folder/new`);
     return text === "n";
+  },
+};
+
+/** Who may do what with a file. */
+export const modeOfReadOnly: Attempt = {
+  guest: {}, // WASI has no call for it
+  guestTwin: ({ writeFile, readFile }) => {
+    writeFile("/workdir/own.txt", "changed");
+    return readFile("/workdir/own.txt") === "changed";
+  },
+  injected: {
+    path: (_, { data }) => Deno.chmodSync(`${data}/f0`, 0o777) === undefined,
+    handle: async (_, { data }) => {
+      const { openSync, fchmodSync } = await import("node:fs");
+      return fchmodSync(openSync(`${data}/f1`, "r"), 0o777) === undefined;
+    },
+    libcPath: ({ libc }, { data }) => libc("chmod", `${data}/f2`, 0o777) === 0,
+    libcHandle: ({ libc }, { data }) => libc("fchmod", libc("open", `${data}/f3`, 0), 0o777) === 0,
+  },
+  injectedTwin: (_, { work }) => {
+    Deno.writeTextFileSync(`${work}/own.txt`, "changed");
+    return Deno.readTextFileSync(`${work}/own.txt`) === "changed";
   },
 };
 

@@ -32,12 +32,22 @@ const cannot = (why: string): Verdict => ({ holds: false, why });
 
 const SAME_USER = cannot("the cell is the same user");
 
-/** The first twelve; one is two rows where its parts end at different walls. */
+/** The first twelve and what came after them; one is several rows where its parts end at different walls. */
 export const ESCAPES: readonly Escape[] = [
   {
     name: "read `/etc/shadow`",
     attempt: files.systemFile,
     walls: [holds("no preopen leads there"), holds("not in the read list"), SAME_USER, holds("no Landlock rule")],
+  },
+  {
+    name: "boll's own trust, records and cached code",
+    attempt: files.ownFiles,
+    walls: [
+      holds("no mount may reach them"),
+      holds("not in the lists"),
+      SAME_USER,
+      holds("read its own code, no more"),
+    ],
   },
   {
     name: "`..` above a granted folder",
@@ -109,7 +119,7 @@ export const ESCAPES: readonly Escape[] = [
     attempt: processes.procDescriptors,
     walls: [
       holds("no import takes a number"),
-      holds("Deno leaves `/proc` to nobody; no libc"),
+      cannot("Deno has an internal operation that takes any"),
       holds("closed before the cell is started"),
       cannot("Landlock judges opening, not what is open"),
     ],
@@ -121,7 +131,17 @@ export const ESCAPES: readonly Escape[] = [
       holds("each writing call and flag asks the mount's mode"),
       holds("not in the write list"),
       SAME_USER,
-      holds("a rule to read only; modes by seccomp"),
+      holds("its Landlock rule is to read"),
+    ],
+  },
+  {
+    name: "mode of a file in a read-only mount",
+    attempt: readOnly.modeOfReadOnly,
+    walls: [
+      holds("no import does that"),
+      cannot("Deno asks nothing where a handle to read is at hand"),
+      SAME_USER,
+      holds("seccomp refuses"),
     ],
   },
   {
@@ -149,7 +169,7 @@ export const ESCAPES: readonly Escape[] = [
     attempt: processes.inheritedEnvironment,
     walls: [
       holds("`wasi:cli/environment` has the granted names"),
-      holds("no env, no libc"),
+      cannot("Deno has an internal operation that asks nothing"),
       holds("cleared; granted values are never in it"),
       cannot("it is the process's own memory"),
     ],
