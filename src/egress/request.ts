@@ -11,9 +11,15 @@ export interface Authority {
 
 /** What a client asks of the gate. */
 export type GateRequest =
-  | ({ readonly kind: "connect"; readonly scheme: "https" | "tcp" | undefined } & Authority)
-  | ({ readonly kind: "failure" } & Authority)
-  | ForwardRequest;
+  | ConnectRequest
+  | ForwardRequest
+  | ({ readonly kind: "failure" } & Authority);
+
+/** A tunnel, for what the client says it will speak. */
+export interface ConnectRequest extends Authority {
+  readonly kind: "connect";
+  readonly scheme: "https" | "tcp" | undefined;
+}
 
 /** One plain request: its head as the origin gets it, and how its body comes. */
 export interface ForwardRequest extends Authority {

@@ -5,7 +5,7 @@ import { type Head, readHead, valuesOf } from "./head.ts";
 import { HeadFault } from "./head_fault.ts";
 import type { GateConnection, GateDenial, GateLimits, Wire } from "./options.ts";
 import { type GateError, Refusal, refusalReply, reply } from "./refusal.ts";
-import { formatAuthority, type ForwardRequest, type GateRequest, readRequest } from "./request.ts";
+import { type Authority, type ConnectRequest, formatAuthority, type ForwardRequest, readRequest } from "./request.ts";
 import { runTunnel } from "./tunnel.ts";
 import { WireReader, writeWhole } from "./wire_reader.ts";
 
@@ -45,7 +45,7 @@ export async function serveConnection(parts: GateParts, exchange: Exchange, wire
     if (request === undefined) return;
     exchange.unwatch();
     if (request.kind === "failure") return await tellFailure(parts, client, request);
-    const destination = admit(parts, client, request);
+    const destination = admitOrRemember(parts, client, request);
     await carry(parts, client, request, destination);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -86,8 +86,17 @@ function isAuthorized({ fields }: Head, wanted: string): boolean {
   return difference === 0;
 }
 
-/** Where the request may go. */
-function admit({ dialer }: GateParts, { reader }: Client, request: Exclude<GateRequest, { kind: "failure" }>) {
+/** Where the request may go; a refusal is remembered, for a client that cannot read the answer to its CONNECT. */
+function admitOrRemember(parts: GateParts, client: Client, request: ForwardRequest | ConnectRequest): Destination {
+  try {
+    return admit(parts, client, request);
+  } catch (error) {
+    if (error instanceof Refusal) remember(parts.failures, formatAuthority(request), error.error);
+    throw error;
+  }
+}
+
+function admit({ dialer }: GateParts, { reader }: Client, request: ForwardRequest | ConnectRequest) {
   if (request.kind === "connect") return dialer.match(request.scheme, request);
   const asked = `http://${formatAuthority(request)}`;
   if (request.lie !== undefined) {
@@ -106,7 +115,7 @@ function admit({ dialer }: GateParts, { reader }: Client, request: Exclude<GateR
 async function carry(
   parts: GateParts,
   client: Client,
-  request: ForwardRequest | Extract<GateRequest, { kind: "connect" }>,
+  request: ForwardRequest | ConnectRequest,
   destination: Destination,
 ): Promise<void> {
   const { exchange } = client;
@@ -158,8 +167,8 @@ function remember(failures: Map<string, GateError>, place: string, error: GateEr
   if (failures.size > MAX_FAILURES) failures.delete(failures.keys().next().value!);
 }
 
-async function tellFailure({ failures }: GateParts, client: Client, request: GateRequest): Promise<void> {
-  await answerLast(client, reply(200, [], { error: failures.get(formatAuthority(request)) ?? null }));
+async function tellFailure({ failures }: GateParts, client: Client, place: Authority): Promise<void> {
+  await answerLast(client, reply(200, [], { error: failures.get(formatAuthority(place)) ?? null }));
 }
 
 /** Writes the last answer, and lets the client read it: closing on unread bytes would take it back. */
