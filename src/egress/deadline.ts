@@ -18,8 +18,9 @@ export class Deadline {
     return this.#abort.signal;
   }
 
-  /** A deadline for one of `parts` attempts that are left: none may use up the time of those behind it. */
+  /** A deadline for one of `parts` attempts that are left: none may use up the time of those behind it. The last has it all. */
   share(parts: number): Deadline {
+    if (parts <= 1) return this;
     return new Deadline(Math.max(1, (this.#end - performance.now()) / parts), this.signal);
   }
 

@@ -118,7 +118,7 @@ export class Dialer {
       } catch (error) {
         first ??= attempt.signal.aborted ? "connection-timeout" : errorOf(error);
       } finally {
-        attempt.clear();
+        if (attempt !== deadline) attempt.clear();
       }
       if (deadline.signal.aborted) break;
     }

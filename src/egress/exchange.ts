@@ -11,7 +11,7 @@ export interface Budget {
 export class Exchange {
   readonly #wires: Wire[] = [];
   readonly #budget: Budget;
-  readonly #abort = new AbortController();
+  #giveUp: (() => void) | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastMs = 0;
   #isOver = false;
@@ -29,11 +29,6 @@ export class Exchange {
     return this.#error;
   }
 
-  /** Aborted at its end. */
-  get signal(): AbortSignal {
-    return this.#abort.signal;
-  }
-
   /** Whether its wires are closed. */
   get isOver(): boolean {
     return this.#isOver;
@@ -43,6 +38,21 @@ export class Exchange {
   adopt(origin: Wire): void {
     this.#wires.push(origin);
     if (this.#isOver) closeQuietly(origin);
+  }
+
+  /**
+   * What is waited for while there is no wire to close: at its end the signal is aborted. (Not for its whole life: an
+   * abort makes an error object, which costs more than all else here.)
+   */
+  async waitFor<T>(start: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const abort = new AbortController();
+    if (this.#isOver) abort.abort();
+    this.#giveUp = () => abort.abort();
+    try {
+      return await start(abort.signal);
+    } finally {
+      this.#giveUp = undefined;
+    }
   }
 
   /** Ends the exchange, for `error`, when for so long nobody says {@link touch}. Replaces an earlier watch. */
@@ -87,7 +97,7 @@ export class Exchange {
     this.#error ??= error;
     clearTimeout(this.#timer);
     for (const wire of this.#wires) closeQuietly(wire);
-    this.#abort.abort();
+    this.#giveUp?.();
   }
 
   /** Closes the wire to the origin, while the client is still told something. */

@@ -1,7 +1,7 @@
 import { BodyDecoder, encodeChunk, type Framing, framingField, framingOf, LAST_CHUNK } from "./body.ts";
 import type { Dialed } from "./dialer.ts";
 import type { Exchange } from "./exchange.ts";
-import { encodeHead, endToEnd, type Head, readHead } from "./head.ts";
+import { encodeHead, endToEnd, type Field, type Head, readHead } from "./head.ts";
 import { HeadFault } from "./head_fault.ts";
 import type { Wire } from "./options.ts";
 import { Refusal, refusalReply } from "./refusal.ts";
@@ -10,6 +10,9 @@ import { type WireReader, writeWhole } from "./wire_reader.ts";
 
 const MAX_INTERIM = 16;
 const LINGER_MS = 1000;
+const NO_BODY: Framing = { kind: "length", bytes: 0 };
+const NOTHING = new Uint8Array(0);
+const CLOSE: Field = ["connection", "close"];
 
 /** One plain request on its way: both wires, and how far either side is. */
 export interface Forwarding {
@@ -25,6 +28,8 @@ export interface Forwarding {
 interface Progress {
   isSent: boolean;
   isAnswerBegun: boolean;
+  /** Something went wrong, and the client's wire is for saying so. */
+  isRefused: boolean;
 }
 
 /**
@@ -34,7 +39,7 @@ interface Progress {
  */
 export async function forwardRequest(forwarding: Forwarding): Promise<void> {
   const { exchange, client } = forwarding;
-  const progress: Progress = { isSent: false, isAnswerBegun: false };
+  const progress: Progress = { isSent: false, isAnswerBegun: false, isRefused: false };
   const answered = receive(forwarding, progress);
   const sent = send(forwarding, progress);
   try {
@@ -42,6 +47,7 @@ export async function forwardRequest(forwarding: Forwarding): Promise<void> {
     exchange.endOrigin();
   } catch (error) {
     const refusal = asRefusal(error);
+    progress.isRefused = true;
     exchange.fail(refusal.error);
     exchange.endOrigin();
     if (progress.isAnswerBegun) exchange.end();
@@ -89,27 +95,48 @@ async function send({ exchange, reader, origin, request }: Forwarding, progress:
 const SECOND = "bytes behind the one request of the connection";
 
 async function receive(forwarding: Forwarding, progress: Progress): Promise<void> {
-  const { exchange, client, origin, request } = forwarding;
+  const { request } = forwarding;
   try {
     const { status, head } = await readFinalHead(forwarding);
     const declared = framingOf(head.fields);
     const isBodyless = request.method === "HEAD" || status === 204 || status === 304;
     const framing: Framing = declared ?? { kind: "until_end" };
-    progress.isAnswerBegun = true;
     // A length beside no body is what a body would have had; 204 has none.
     const described = isBodyless && (status === 204 || framing.kind === "chunked") ? [] : framingField(framing);
-    await writeWhole(client, encodeHead(head.line, [...endToEnd(head.fields), ...described, ["connection", "close"]]));
-    if (isBodyless) return;
-    for await (const data of readBody(origin.reader, framing)) {
-      exchange.count("down", data.length);
-      await writeWhole(client, framing.kind === "chunked" ? encodeChunk(data) : data);
-      exchange.touch();
-    }
-    if (framing.kind === "chunked") await writeWhole(client, LAST_CHUNK);
+    const fields = [...endToEnd(head.fields), ...described, CLOSE];
+    await sendAnswer(forwarding, progress, encodeHead(head.line, fields), isBodyless ? NO_BODY : framing);
   } catch (error) {
     if (error instanceof HeadFault) throw new Refusal("http-protocol-error", `Read a response: found ${error.message}`);
     throw error;
   }
+}
+
+/** A response to the client. The head goes out with what there is of the body already: each write is a call to the system. */
+async function sendAnswer(forwarding: Forwarding, progress: Progress, head: Uint8Array, framing: Framing) {
+  const { exchange, client, origin } = forwarding;
+  let before = head;
+  const put = async (piece: Uint8Array) => {
+    if (progress.isRefused) throw new Refusal("connection-terminated", "Pass a response on: it was refused");
+    progress.isAnswerBegun = true;
+    const bytes = before.length === 0 ? piece : join(before, piece);
+    before = NOTHING;
+    await writeWhole(client, bytes);
+    exchange.touch();
+  };
+  if (origin.reader.buffered.length === 0) await put(NOTHING);
+  const isChunked = framing.kind === "chunked";
+  for await (const data of readBody(origin.reader, framing)) {
+    exchange.count("down", data.length);
+    await put(isChunked ? encodeChunk(data) : data);
+  }
+  await put(isChunked ? LAST_CHUNK : NOTHING);
+}
+
+function join(left: Uint8Array, right: Uint8Array): Uint8Array {
+  const both = new Uint8Array(left.length + right.length);
+  both.set(left);
+  both.set(right, left.length);
+  return both;
 }
 
 /** The first head that is not interim; the interim ones before it are passed on. */

@@ -178,6 +178,11 @@ Deno.test("openGate: a response cannot speak for the gate, keep the connection, 
     "is none": ["SSH-2.0-OpenSSH\r\n\r\n", 502, "http-protocol-error"],
     "is half": ["HTTP/1.1 200 OK\r\nConte", 502, "http-protocol-error"],
     "is nothing": ["", 502, "connection-terminated"],
+    "breaks its first chunk": [
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n",
+      502,
+      "http-protocol-error",
+    ],
     "interim without end": ["HTTP/1.1 100 Continue\r\n\r\n".repeat(20), 100, "http-protocol-error"],
     "is too long": [`HTTP/1.1 200 OK\r\nX: ${"a".repeat(70_000)}\r\n\r\n`, 502, "http-protocol-error"],
   };

@@ -219,6 +219,27 @@ Deno.test("Gate.close: ends what is open at once, and every connection is record
   assertEquals<unknown>(test.connections.map(({ outcome, error }) => [outcome, error]), [["opened", "closed"]]);
 });
 
+Deno.test("Gate.close: does not wait for a look-up or a connection that hangs", async () => {
+  for (const isResolved of [false, true]) {
+    const hangs = Promise.withResolvers<void>();
+    const test = openTestGate({
+      entries: ["tcp://a.test:1"],
+      resolve: () => isResolved ? Promise.resolve([PUBLIC]) : (hangs.resolve(), new Promise(() => {})),
+      connect: (_address, _port, signal) =>
+        new Promise((_, reject) => {
+          hangs.resolve();
+          signal.addEventListener("abort", () => reject(signal.reason));
+        }),
+    });
+    const connection = await Deno.connect({ port: test.gate.port });
+    await write(connection, connect(test.gate, "a.test:1"));
+    await hangs.promise;
+    await test.gate.close();
+    close(connection);
+    assertEquals(test.connections.map(({ outcome, error }) => [outcome, error]), [["failed", "closed"]]);
+  }
+});
+
 Deno.test("Gate.close: says that a record could not be kept, after which nothing more goes through", async () => {
   await using origin = openOrigin(HELLO);
   const test = openTestGate({

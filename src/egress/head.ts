@@ -88,7 +88,9 @@ export function valuesOf(fields: readonly Field[], name: string): string[] {
 /** A head as bytes, with the empty line. */
 export function encodeHead(line: string, fields: readonly Field[]): Uint8Array {
   const text = [line, ...fields.map(([name, value]) => `${name}: ${value}`)].join("\r\n") + "\r\n\r\n";
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
+  return bytes;
 }
 
 /** Fields that are between two neighbours, and never passed on (RFC 9110 §7.6.1), and those that the gate makes anew. */

@@ -37,7 +37,7 @@ export class Names {
     // What was given up goes on in a thread of the system, so the questions under way are bounded and not the asking.
     if (this.#pending >= MAX_PENDING) throw new Refusal("dns-error", "Resolve a name: too many look-ups at once");
     this.#pending++;
-    const answer = this.#resolve(name).finally(() => this.#pending--);
+    const answer = Promise.resolve(name).then(this.#resolve).finally(() => this.#pending--);
     const found = await untilAborted(answer, signal).catch(() => {
       if (signal.aborted) throw new Refusal("dns-timeout", "Resolve a name: no answer in time");
       throw new Refusal("dns-error", "Resolve a name: it has no address");

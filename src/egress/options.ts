@@ -44,8 +44,9 @@ export const DEFAULT_GATE_LIMITS: GateLimits = {
 };
 
 /**
- * The operator's own proxy, plain HTTP with CONNECT. Its address is the operator's word and is not checked. It gets
- * names, and looks them up itself; see `upstream.ts` for what that leaves open.
+ * The operator's own proxy, plain HTTP with CONNECT, for all but loopback (which would be the proxy's own). Its address
+ * is the operator's word and is not checked. It gets names, and looks them up itself; see `upstream.ts` for what that
+ * leaves open.
  */
 export interface Upstream {
   readonly host: string;

@@ -134,7 +134,7 @@ async function carry(
       bytes_down: exchange.bytesDown,
       duration_ms: Math.max(0, Math.round(parts.now() - started)),
     });
-  const origin = await parts.dialer.open(destination, exchange.signal).catch((error) => {
+  const origin = await exchange.waitFor((signal) => parts.dialer.open(destination, signal)).catch((error) => {
     if (!(error instanceof Refusal)) throw error;
     remember(parts.failures, place, error.error);
     record(

@@ -7,6 +7,7 @@ import {
   openOrigin,
   openTestGate,
   type Origin,
+  readAll,
   statusOf,
   talk,
   write,
@@ -80,4 +81,22 @@ Deno.test("openGate: a proxy that refuses, is none, or is not there is named as 
   await proxy[Symbol.asyncDispose]();
   await using test = openThrough(proxy, {});
   assertEquals(fieldOf(await talk(test.gate, get(test.gate, "http://a.test/")), "x-boll-error"), "upstream-failed");
+});
+
+Deno.test("openGate: a proxy that says nothing, or has a name of its own, is given the time of a connection", async () => {
+  await using proxy = openOrigin(async (connection) => void (await readAll(connection)));
+  await using silent = openTestGate({
+    entries: ["https://b.test"],
+    upstream: { host: "127.0.0.1", port: proxy.port },
+    limits: { connectTimeoutMs: 60 },
+  });
+  const answer = await talk(silent.gate, connect(silent.gate, "b.test:443"));
+  assertEquals([statusOf(answer), fieldOf(answer, "x-boll-error")], [504, "connection-timeout"]);
+  await using speaking = openProxy();
+  await using named = openTestGate({
+    entries: ["https://b.test"],
+    names: { "proxy.test": ["127.0.0.1"] },
+    upstream: { host: "proxy.test", port: speaking.port },
+  });
+  assertEquals((await talk(named.gate, connect(named.gate, "b.test:443"))).endsWith("hello"), true);
 });
