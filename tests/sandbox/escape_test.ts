@@ -4,10 +4,11 @@ import { join } from "@std/path";
 import { Bed, forEachMode, REPOSITORY } from "../harness.ts";
 import { tryAsGuest, tryInjected } from "./arena.ts";
 import type { Attempt } from "./attempt.ts";
+import { ownFiles, plantedLink, systemFile } from "./file_attempts.ts";
 import { judgeEscape } from "./judge.ts";
-import { inheritedEnvironment } from "./process_attempts.ts";
+import { exec, inheritedEnvironment } from "./process_attempts.ts";
 import { toMarkdown } from "./markdown.ts";
-import { ESCAPES } from "./table.ts";
+import { type Escape, ESCAPES } from "./table.ts";
 import { buildVariant, startBundler } from "./variant/build.ts";
 
 await startBundler();
@@ -38,6 +39,31 @@ Deno.test("escape: without a folder the guest has no thread of its own, and wall
       if (attempt === inheritedEnvironment) assertEquals(twin, "out");
     }
   }
+});
+
+Deno.test("escape: of wall 4 the cell's own layer holds alone; the supervisor's leaves it this executable [binary]", async () => {
+  const routesOut = async (attempt: Attempt, walls: string) => {
+    const { results: { twin, ...routes } } = await tryInjected({ bed, variant: { path: variant, walls } }, attempt);
+    assertEquals(twin, "out");
+    return Object.keys(routes).filter((route) => routes[route] === "out");
+  };
+  for (const { name, attempt, walls } of ESCAPES) {
+    if (walls[3].holds) assertEquals(await routesOut(attempt, "c"), [], name);
+  }
+  assertEquals(await routesOut(systemFile, "s"), []);
+  assertEquals(await routesOut(plantedLink, "s"), []);
+  assertEquals(await routesOut(ownFiles, "s"), []);
+  assertEquals(await routesOut(exec, "s"), ["itself"]);
+});
+
+Deno.test("escape: a table that says anything else is found out [binary]", async () => {
+  const [system] = ESCAPES;
+  const judge = (at: number, holds: boolean) => {
+    const walls = system!.walls.map((wall, other) => (other === at ? { ...wall, holds } : wall));
+    return judgeEscape({ bed, variant }, { ...system!, walls: walls as unknown as Escape["walls"] });
+  };
+  assertStringIncludes((await judge(3, false)).join(), "behind wall 4 kernel alone was held");
+  assertStringIncludes((await judge(2, true)).join(), "behind wall 3 process alone got out: deno");
 });
 
 Deno.test("escape: the product has no switch that leaves a wall out; the variant has it", () => {

@@ -71,11 +71,17 @@ export const exec: Attempt = {
   guest: {},
   guestTwin: ({ readFile }) => readFile("/data/a.txt") === "granted",
   injected: {
-    deno: () => new Deno.Command("/bin/sh", { args: ["-c", "exit 7"] }).outputSync().code === 7,
+    // With this process's own stdin, so that it is the program that is refused, and not /dev/null.
+    deno: () => new Deno.Command("/bin/sh", { args: ["-c", "exit 7"], stdin: "inherit" }).outputSync().code === 7,
     spawn: async () => (await new Deno.Command("/bin/sh", { args: ["-c", "exit 7"] }).spawn().status).code === 7,
-    node: async () => (await import("node:child_process")).spawnSync("/bin/sh", ["-c", "exit 7"]).status === 7,
-    itself: () =>
-      new Deno.Command(Deno.execPath(), { args: ["version"], clearEnv: true, env: { HOME: "/" } }).outputSync().success,
+    node: async () => {
+      const { spawnSync } = await import("node:child_process");
+      return spawnSync("/bin/sh", ["-c", "exit 7"], { stdio: "inherit" }).status === 7;
+    },
+    itself: () => {
+      const options: Deno.CommandOptions = { args: ["version"], clearEnv: true, env: { HOME: "/" }, stdin: "inherit" };
+      return new Deno.Command(Deno.execPath(), options).outputSync().success;
+    },
     libc: ({ libc }) => libc("system", "exit 7") === 7 << 8,
   },
   injectedTwin: (_, { data }) => Deno.readTextFileSync(`${data}/a.txt`) === "granted",

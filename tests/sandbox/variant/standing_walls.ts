@@ -5,9 +5,9 @@ const VARIABLE = "BOLL_TEST_STANDING_WALLS";
 const standing: string = Deno.args.find((word) => word.startsWith(PREFIX))?.slice(PREFIX.length) ??
   Deno.env.get(VARIABLE) ?? "1234";
 
-/** Does wall `number` stand? */
-export function stands(number: 1 | 2 | 3 | 4): boolean {
-  return standing.includes(String(number));
+/** Does this wall stand? Of wall 4 `s` is the supervisor's layer alone, `c` the cell's own. */
+export function stands(wall: 1 | 2 | 3 | 4 | "s" | "c"): boolean {
+  return standing.includes(String(wall));
 }
 
 /** What tells the same to a child, whose environment is a wall's own matter. */
