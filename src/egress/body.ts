@@ -144,12 +144,18 @@ const CRLF = encoder.encode("\r\n");
 /** The end of a chunked body, without trailers. */
 export const LAST_CHUNK: Uint8Array = encoder.encode("0\r\n\r\n");
 
-/** One chunk around data, in a buffer of its own. */
-export function encodeChunk(data: Uint8Array): Uint8Array {
-  const size = encoder.encode(`${data.length.toString(16)}\r\n`);
-  const chunk = new Uint8Array(size.length + data.length + 2);
-  chunk.set(size);
-  chunk.set(data, size.length);
-  chunk.set(CRLF, size.length + data.length);
-  return chunk;
+/** Puts chunks around data, one at a time in one buffer: garbage of this size comes faster than it is collected. */
+export class ChunkEncoder {
+  #buffer = new Uint8Array(0);
+
+  /** One chunk; valid until the next. */
+  encode(data: Uint8Array): Uint8Array {
+    const size = encoder.encode(`${data.length.toString(16)}\r\n`);
+    const length = size.length + data.length + CRLF.length;
+    if (this.#buffer.length < length) this.#buffer = new Uint8Array(length);
+    this.#buffer.set(size);
+    this.#buffer.set(data, size.length);
+    this.#buffer.set(CRLF, length - CRLF.length);
+    return this.#buffer.subarray(0, length);
+  }
 }

@@ -1,6 +1,6 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { BodyDecoder, encodeChunk, type Framing, framingOf, LAST_CHUNK } from "./body.ts";
+import { BodyDecoder, ChunkEncoder, type Framing, framingOf, LAST_CHUNK } from "./body.ts";
 import { HeadFault } from "./head_fault.ts";
 
 const encode = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -69,11 +69,12 @@ Deno.test("BodyDecoder: a chunk that readers could read in two ways is a fault",
   assertEquals(accepted(wrong, (text) => decodeAll({ kind: "chunked" }, [encode(text)])), []);
 });
 
-Deno.test("BodyDecoder: what encodeChunk frames it reads back, in any pieces, and never more than there is", () => {
+Deno.test("BodyDecoder: what ChunkEncoder frames it reads back, in any pieces, and never more than there is", () => {
+  const chunks = new ChunkEncoder();
   const pieces = fc.array(fc.uint8Array({ minLength: 1, maxLength: 50 }), { maxLength: 8 });
   fc.assert(
     fc.property(pieces, fc.uint8Array({ maxLength: 9 }), fc.integer({ min: 1, max: 20 }), (data, after, size) => {
-      const whole = Uint8Array.from([...data.flatMap((piece) => [...encodeChunk(piece)]), ...LAST_CHUNK, ...after]);
+      const whole = Uint8Array.from([...data.flatMap((piece) => [...chunks.encode(piece)]), ...LAST_CHUNK, ...after]);
       const cut = Array.from(
         { length: Math.ceil(whole.length / size) },
         (_, at) => whole.subarray(at * size, at * size + size),

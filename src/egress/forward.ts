@@ -1,4 +1,4 @@
-import { BodyDecoder, encodeChunk, type Framing, framingField, framingOf, LAST_CHUNK } from "./body.ts";
+import { BodyDecoder, ChunkEncoder, type Framing, framingField, framingOf, LAST_CHUNK } from "./body.ts";
 import type { Dialed } from "./dialer.ts";
 import type { Exchange } from "./exchange.ts";
 import { encodeHead, endToEnd, type Field, type Head, readHead } from "./head.ts";
@@ -74,15 +74,15 @@ async function send({ exchange, reader, origin, request }: Forwarding, progress:
     if (isOriginGone) return;
     await writeWhole(origin.wire, bytes).then(() => exchange.touch(), () => isOriginGone = true);
   };
-  const isChunked = request.framing.kind === "chunked";
+  const chunks = request.framing.kind === "chunked" ? new ChunkEncoder() : undefined;
   try {
     await put(request.head);
     for await (const data of readBody(reader, request.framing)) {
       exchange.count("up", data.length);
-      await put(isChunked ? encodeChunk(data) : data);
+      await put(chunks?.encode(data) ?? data);
     }
     if (reader.buffered.length > 0) throw new HeadFault(SECOND);
-    if (isChunked) await put(LAST_CHUNK);
+    if (chunks !== undefined) await put(LAST_CHUNK);
     progress.isSent = true;
     if (await reader.next() !== undefined) throw new HeadFault(SECOND);
   } catch (error) {
@@ -124,12 +124,12 @@ async function sendAnswer(forwarding: Forwarding, progress: Progress, head: Uint
     exchange.touch();
   };
   if (origin.reader.buffered.length === 0) await put(NOTHING);
-  const isChunked = framing.kind === "chunked";
+  const chunks = framing.kind === "chunked" ? new ChunkEncoder() : undefined;
   for await (const data of readBody(origin.reader, framing)) {
     exchange.count("down", data.length);
-    await put(isChunked ? encodeChunk(data) : data);
+    await put(chunks?.encode(data) ?? data);
   }
-  await put(isChunked ? LAST_CHUNK : NOTHING);
+  await put(chunks === undefined ? NOTHING : LAST_CHUNK);
 }
 
 function join(left: Uint8Array, right: Uint8Array): Uint8Array {
