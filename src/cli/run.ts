@@ -3,7 +3,7 @@ import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
 import { type CapsuleDigests, digestCapsule } from "../manifest/mod.ts";
 import { createSession, TraceWriter } from "../records/mod.ts";
-import { interrupted, isCompiled, type Outcome } from "../session/mod.ts";
+import { interrupted, isCompiled, isStartInterrupted, type Outcome } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { BUILD_INFO } from "./build_info.ts";
 import { obtainConsent } from "./consent.ts";
@@ -116,7 +116,8 @@ async function runRecorded(
     });
     return end({ outcome });
   } catch (error) {
-    return end(interrupt.aborted ? { outcome: interrupted() } : { outcome: failureOutcome(error), error });
+    if (interrupt.aborted || isStartInterrupted(error)) return end({ outcome: interrupted() });
+    return end({ outcome: failureOutcome(error), error });
   }
 }
 

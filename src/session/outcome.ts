@@ -61,9 +61,19 @@ function classifyExit({ code, signal }: ChildExit): Outcome {
     return { status: "failed", exit_code: 8, ended_by: "memory", detail };
   }
   // Ctrl-C reaches the whole group: the cell may be gone before the supervisor's own listener has run.
-  if (signal !== null && USER_SIGNALS.includes(signal)) return interrupted();
+  if (isUserSignal(signal)) return interrupted();
   const how = signal === null ? `exited with code ${code}` : `was ended by ${signal}`;
   return { status: "crashed", exit_code: 1, ended_by: "crashed", detail: `the cell ${how} without a last word` };
+}
+
+/** Whether a cell never started because Ctrl-C, which reaches the whole group, ended it before its first word. */
+export function isStartInterrupted(error: unknown): boolean {
+  if (!(error instanceof Error) || typeof error.cause !== "object" || error.cause === null) return false;
+  return "signal" in error.cause && isUserSignal(error.cause.signal);
+}
+
+function isUserSignal(signal: unknown): boolean {
+  return typeof signal === "string" && USER_SIGNALS.includes(signal);
 }
 
 /** The user's own ending, also of a run whose guest never started. */

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { CapsuleError } from "../base/mod.ts";
 import type { CellUsage } from "../protocol/mod.ts";
-import { type CellFacts, classifyEnding } from "./outcome.ts";
+import { type CellFacts, classifyEnding, isStartInterrupted } from "./outcome.ts";
 
 const EXITED = { code: 0, signal: null };
 const CALM: CellUsage = {
@@ -43,6 +43,16 @@ const MATRIX: [string, CellFacts, string, number, string][] = [
   ["exit without a word", { exit: { code: 7, signal: null } }, "crashed", 1, "crashed"],
   ["protocol fault", { fault, exit: EXITED, ended: { kind: "exit", code: 0 } }, "crashed", 1, "crashed"],
 ];
+
+Deno.test("isStartInterrupted: a cell that a user's signal ended before its first word, and no other start that failed", () => {
+  const failed = (cause?: unknown) => new CapsuleError("cell.start_failed", "Start a cell: it ended", { cause });
+  assertEquals(isStartInterrupted(failed({ code: 130, signal: "SIGINT" })), true);
+  assertEquals(isStartInterrupted(failed({ code: 129, signal: "SIGHUP" })), true);
+  for (const cause of [undefined, null, "SIGINT", { code: 130, signal: null }, { code: 137, signal: "SIGKILL" }]) {
+    assertEquals(isStartInterrupted(failed(cause)), false);
+  }
+  assertEquals(isStartInterrupted({ cause: { signal: "SIGINT" } }), false);
+});
 
 for (const [name, facts, status, exitCode, endedBy] of MATRIX) {
   Deno.test(`classifyEnding: ${name}`, () => {

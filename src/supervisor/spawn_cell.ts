@@ -21,7 +21,7 @@ const HELLO_MAX_BYTES = 512;
  * Starts a foreground cell: the user's own stdin, stdout and stderr, the caller's process group, and a unix socket
  * `tmp/s` for frames, to which it presents the nonce it found in `tmp/n`.
  *
- * @throws `cell.start_failed` when it ends, or says nothing, before it has connected.
+ * @throws `cell.start_failed` when it ends (the cause is its {@link ChildExit}), or says nothing, before it has connected.
  */
 export async function spawnForegroundCell(launch: CellLaunch): Promise<CellProcess> {
   const nonce = [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
@@ -101,10 +101,8 @@ async function firstToHappen(connection: Promise<Deno.Conn>, exit: Promise<Child
     );
   });
   const died = exit.then(({ code, signal }) => {
-    throw new CapsuleError(
-      "cell.start_failed",
-      `Start a cell: it ended with ${signal ?? `code ${code}`} before it connected`,
-    );
+    const message = `Start a cell: it ended with ${signal ?? `code ${code}`} before it connected`;
+    throw new CapsuleError("cell.start_failed", message, { cause: { code, signal } satisfies ChildExit });
   });
   connection.catch(() => {});
   try {
