@@ -5,14 +5,6 @@
 import { join } from "@std/path";
 import type { BaseBinary } from "./base_binary.ts";
 
-/** How the engine starts faster; what a guest may do, and how fast it runs, is the same. */
-const ENGINE_FLAGS: readonly string[] = [
-  // A cell may not read /proc, without which the engine would copy its 2 MB of builtins into every cell at its start.
-  "--no-short-builtin-calls",
-  // Two threads that compile meet at a lock, and the first one to wait there sleeps 3 ms to measure the clock.
-  "--no-concurrent-sparkplug",
-];
-
 /**
  * Exactly what the executable may ever do; no argument or variable widens it. `import` is denied: it would be code
  * from elsewhere. `--quiet` is baked too: the runtime's own notices do not mix with a guest's stderr.
@@ -20,7 +12,8 @@ const ENGINE_FLAGS: readonly string[] = [
 export const COMPILE_FLAGS: readonly string[] = [
   ...["--quiet", "--no-config", "--no-lock", "--no-npm", "--no-remote", "--no-check", "--no-code-cache", "--no-prompt"],
   "--unstable-worker-options",
-  `--v8-flags=${ENGINE_FLAGS.join()}`,
+  // Two threads that compile meet at a lock, and the first one to wait there sleeps 3 ms to measure the clock.
+  "--v8-flags=--no-concurrent-sparkplug",
   ...["--allow-read", "--allow-write", "--allow-env", "--allow-run", "--allow-ffi", "--allow-net", "--allow-sys"],
   "--deny-import",
 ];
