@@ -1,17 +1,10 @@
-import { printableLine } from "../base/mod.ts";
 import type { ContainmentResult } from "../grants/mod.ts";
 import type { CapsuleDigests } from "../manifest/mod.ts";
 import { type SessionPlaces, type TraceWriter, writePlan } from "../records/mod.ts";
-import {
-  type Denied,
-  type ForegroundResult,
-  type LaunchPlan,
-  makePlan,
-  openHull,
-  runForeground,
-} from "../session/mod.ts";
+import { type ForegroundResult, type LaunchPlan, makePlan, openHull, runForeground } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { BUILD_INFO } from "./build_info.ts";
+import { Denials } from "./denials.ts";
 import { prepareComponent } from "./prepare_component.ts";
 import type { Resolved } from "./resolve_run.ts";
 import type { Context } from "./verb.ts";
@@ -31,9 +24,6 @@ export interface Launch {
   /** The parts of wall 4 that this host was found to have. */
   readonly kernel: { readonly landlock: boolean; readonly seccomp: boolean };
 }
-
-/** Most denials that are printed at the end of a run; the trace has them all. */
-const MAX_HINTS = 5;
 
 /**
  * Builds what is missing, writes the plan, runs, and prints what would allow what was denied.
@@ -65,7 +55,7 @@ export async function launch(input: Launch): Promise<ForegroundResult> {
     containment: { ...(declared === undefined ? {} : { declared }), ...containment },
   });
   writePlan(places, plan);
-  const denials = new Map<string, Denied>();
+  const denials = new Denials(resolved.capsule, trace);
   const result = await runForeground({
     plan,
     component,
@@ -75,30 +65,13 @@ export async function launch(input: Launch): Promise<ForegroundResult> {
     ...(hull === undefined ? {} : { hull }),
     kernel: input.kernel,
     interrupt: input.interrupt,
-    onDenied: (denied) => {
-      denials.set(denied.asked, denied);
-      trace.append("denied", {
-        wall: "imports",
-        grant: denied.grant,
-        asked: denied.asked,
-        allow: { flag: denied.allow },
-      });
-    },
+    onDenied: (denied) => denials.add(denied),
   });
-  if (!args.has("quiet") && !args.has("json")) printHints([...denials.values()], context);
+  if (!args.has("quiet") && !args.has("json")) denials.print(context);
   return result;
 }
 
 /** The manifest's own arguments come first, then what the operator typed. */
 export function guestArguments({ capsule }: Resolved, args: Arguments): readonly string[] {
   return [...(capsule.manifest?.args ?? []), ...args.rest];
-}
-
-function printHints(denials: readonly Denied[], context: Context): void {
-  for (const { asked, allow } of denials.slice(0, MAX_HINTS)) {
-    context.stderr.write(`boll: denied: ${printableLine(asked)}; ${printableLine(allow)}\n`);
-  }
-  if (denials.length > MAX_HINTS) {
-    context.stderr.write(`boll: denied: ${denials.length - MAX_HINTS} more, see \`boll trace show last\`\n`);
-  }
 }
