@@ -64,6 +64,7 @@ export async function launch(input: Launch): Promise<ForegroundResult> {
     trace,
     ...(hull === undefined ? {} : { hull }),
     kernel: input.kernel,
+    upstream: resolved.upstream,
     interrupt: input.interrupt,
     onDenied: (denied) => denials.add(denied),
   });

@@ -2,16 +2,29 @@
  * The WASI functions through which a guest may wait. Only these are linked as suspending (JSPI), so that every other
  * call stays a plain synchronous one. Versions are left out: one host serves every 0.2.x.
  *
- * Blocking reads, writes, skips and splices are not among them: linked as suspending, a call that the host answers at
- * once costs 18 µs instead of 5 (26 with a promise), and a guest has its thread to itself, so that its host may block
- * it. A wait on more than one thing goes through `poll`.
+ * Blocking reads, writes, skips and splices are among them only for a component that imports the network: linked as
+ * suspending, a call that the host answers at once costs 18 µs instead of 5 (26 with a promise), and a guest has its
+ * thread to itself, so that its host may block it. What comes from the network comes while the thread is free.
  */
 
-/** Imports whose host function may return a promise; every other host function must answer at once. */
+/** Imports of every component whose host function may return a promise; every other one must answer at once. */
 export const ASYNC_IMPORTS: readonly string[] = [
   "wasi:io/poll#poll",
   "wasi:io/poll#[method]pollable.block",
 ];
 
-/** Exports that must be awaited, because an import in {@link ASYNC_IMPORTS} may suspend below them. */
-export const ASYNC_EXPORTS: readonly string[] = ["wasi:cli/run#run"];
+/** What is suspending besides for a component that imports the network. */
+export const NETWORK_ASYNC_IMPORTS: readonly string[] = [
+  ...["blocking-read", "blocking-skip"].map((name) => `wasi:io/streams#[method]input-stream.${name}`),
+  ...["blocking-write-and-flush", "blocking-flush", "blocking-write-zeroes-and-flush", "blocking-splice"]
+    .map((name) => `wasi:io/streams#[method]output-stream.${name}`),
+];
+
+/** Exports that must be awaited, because an import of these lists may suspend below them. */
+export const ASYNC_EXPORTS: readonly string[] = ["wasi:cli/run#run", "wasi:http/incoming-handler#handle"];
+
+/** The suspending imports of a component with these imports: `wasi:http/types` and `wasi:sockets/tcp@0.2.3` count. */
+export function asyncImportsOf(imports: readonly string[]): readonly string[] {
+  const isOfNetwork = imports.some((name) => /^wasi:(http|sockets)\//.test(name));
+  return isOfNetwork ? [...ASYNC_IMPORTS, ...NETWORK_ASYNC_IMPORTS] : ASYNC_IMPORTS;
+}

@@ -1,5 +1,5 @@
 import { CapsuleError, printableLine } from "../base/mod.ts";
-import { ASYNC_EXPORTS, ASYNC_IMPORTS } from "./async_list.ts";
+import { ASYNC_EXPORTS, asyncImportsOf } from "./async_list.ts";
 import { type OuterNames, readComponentNames } from "./component_names.ts";
 import { readCoreModule } from "./core_module.ts";
 import type { BuildOptions, BuildResult, CoreFile, MemoryPages } from "./description.ts";
@@ -39,7 +39,7 @@ export async function buildComponent(
   const component = isModule ? adaptModule(bytes, tools) : bytes;
   const outer = checkOuterNames(readComponentNames(component, new NameCheck()));
   const wit = describeWit(component, tools);
-  const files = await transpile(component);
+  const files = await transpile(component, outer.imports);
   const { source, instances } = fixGlue(takeGlue(files));
   const counted = readModules(files, instances);
   const memories = shareMemory(counted.map(([, module]) => module), options.memoryMb);
@@ -130,7 +130,7 @@ function describeWit(component: Uint8Array, tools: WasmTools): string {
   return wit.length <= MAX_WIT_CHARACTERS ? wit : wit.slice(0, MAX_WIT_CHARACTERS - CUT.length) + CUT;
 }
 
-async function transpile(component: Uint8Array): Promise<Map<string, Uint8Array>> {
+async function transpile(component: Uint8Array, imports: readonly string[]): Promise<Map<string, Uint8Array>> {
   const transpiler = await openTranspiler();
   const result = callTool("transpile the component", "component.unsupported", () =>
     transpiler.generate(component, {
@@ -146,7 +146,7 @@ async function transpile(component: Uint8Array): Promise<Map<string, Uint8Array>
       noNamespacedExports: false,
       multiMemory: true,
       strict: false,
-      asyncMode: { tag: "jspi", val: { imports: ASYNC_IMPORTS, exports: ASYNC_EXPORTS } },
+      asyncMode: { tag: "jspi", val: { imports: asyncImportsOf(imports), exports: ASYNC_EXPORTS } },
     }));
   return new Map(result.files);
 }

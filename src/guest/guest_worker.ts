@@ -1,6 +1,7 @@
 import type { PermissionLists } from "../base/mod.ts";
 import { type Denial, type Preopen, symlinkInside, type SymlinkPlace } from "../wasi/mod.ts";
-import { type FromGuest, type GuestReport, type GuestStart, SYMLINK_ANSWERS } from "./worker_messages.ts";
+import type { HostCall, HostResult } from "../protocol/mod.ts";
+import { type FromGuest, type GuestReport, type GuestStart, SYMLINK_ANSWERS, type ToGuest } from "./worker_messages.ts";
 
 const ENTRY = Deno.build.standalone ? "./worker.js" : "./worker_main.ts";
 
@@ -38,6 +39,7 @@ export class GuestWorker {
     start: Omit<GuestStart, "answer">,
     preopens: readonly Preopen[],
     onDenied: (d: Denial) => void,
+    onCall: (call: HostCall) => void,
   ): Promise<GuestReport> {
     const answer = new SharedArrayBuffer(4);
     const word = new Int32Array(answer);
@@ -45,11 +47,17 @@ export class GuestWorker {
       this.#worker.onmessage = ({ data }: MessageEvent<FromGuest>) => {
         if (data.kind === "denied") onDenied(data.denial);
         else if (data.kind === "symlink") answerSymlink(word, preopens, data.place);
+        else if (data.kind === "host_call") onCall({ id: data.id, name: data.name, args: data.args });
         else if (data.kind === "ended") resolve({ ending: data.ending, usage: data.usage });
       };
       this.#worker.postMessage({ ...start, answer } satisfies GuestStart);
     });
     return Promise.race([report, this.#failure]);
+  }
+
+  /** Hands the guest's host an answer of the parent. */
+  answer(result: HostResult): void {
+    this.#worker.postMessage({ kind: "host_result", ...result } satisfies ToGuest);
   }
 }
 

@@ -1,4 +1,5 @@
 import { findRun, instantiate, type LoadedComponent, MemoryWatch } from "../component/mod.ts";
+import { parseNetEntry } from "../grants/mod.ts";
 import type { CellUsage, GuestEnding, RunLoad } from "../protocol/mod.ts";
 import {
   closedSink,
@@ -7,7 +8,9 @@ import {
   type Denial,
   inheritedSink,
   inheritedStdin,
+  type NetworkAccess,
   type Preopen,
+  type Resolution,
   type SymlinkPlace,
   type WasiHost,
 } from "../wasi/mod.ts";
@@ -19,6 +22,8 @@ export interface GuestPorts {
   onDenied(denial: Denial): void;
   /** Throws the WASI error code as a string. */
   makeSymlink(place: SymlinkPlace): void;
+  /** The addresses of a granted name. Never rejects. */
+  resolve(name: string): Promise<Resolution>;
 }
 
 /** The folders a run's guest sees, work folder first. */
@@ -36,6 +41,7 @@ export async function runGuest(load: RunLoad, loaded: LoadedComponent, ports: Gu
   const memory = new MemoryWatch(load.component.memories);
   const ending = await callRun(host, loaded, memory);
   host.close();
+  await host.settle();
   return { ending, usage: measure(host, memory) };
 }
 
@@ -61,9 +67,23 @@ function createHost(load: RunLoad, ports: GuestPorts): WasiHost {
       workBytes: grants.limits.work_bytes,
       ...(grants.limits.output_bytes === undefined ? {} : { outputBytes: grants.limits.output_bytes }),
     },
+    ...networkOf(load, ports),
     onDenied: ports.onDenied,
     makeSymlink: ports.makeSymlink,
   });
+}
+
+function networkOf({ grants, network }: RunLoad, ports: GuestPorts): { network?: NetworkAccess } {
+  if (network === undefined) return {};
+  return {
+    network: {
+      entries: grants.net.map(parseNetEntry),
+      gate: { port: network.gate_port, credential: network.credential },
+      caCerts: network.ca_certs,
+      udpPeers: network.udp_peers,
+      resolve: (name) => ports.resolve(name),
+    },
+  };
 }
 
 async function callRun(

@@ -3,7 +3,7 @@ import { loadCached } from "../component/mod.ts";
 import { type CellPlaces, toHull, toPermissions, toProcess } from "../grants/mod.ts";
 import type { ProcessHull } from "../hull/mod.ts";
 import type { CellWalls, RunLoad, ToCell } from "../protocol/mod.ts";
-import type { Denial } from "../wasi/mod.ts";
+import type { Denial, Resolution } from "../wasi/mod.ts";
 import type { CellChannel } from "./channel.ts";
 import { GuestWorker } from "./guest_worker.ts";
 import { preopensOf, runGuest } from "./run_guest.ts";
@@ -36,9 +36,9 @@ export async function serveRun(
     channel.send({ type: "denied", wall: 1, ...denial });
   };
   const running = worker
-    ? worker.run({ load, loaded }, preopensOf(load), onDenied)
-    : runGuest(load, loaded, { onDenied, makeSymlink: refuseSymlink });
-  await report(await untilOrphaned(running, messages), channel);
+    ? worker.run({ load, loaded }, preopensOf(load), onDenied, (call) => channel.send({ type: "host_call", ...call }))
+    : runGuest(load, loaded, { onDenied, makeSymlink: refuseSymlink, resolve: refuseName });
+  await report(await untilOrphaned(running, messages, worker), channel);
 }
 
 function placesOf({ folders, network }: RunLoad): CellPlaces {
@@ -80,12 +80,23 @@ async function waitForCall(messages: AsyncGenerator<ToCell>): Promise<void> {
   }
 }
 
-/** The guest's report; the process ends where it stands when the parent goes away first. */
-async function untilOrphaned(running: Promise<GuestReport>, messages: AsyncGenerator<ToCell>): Promise<GuestReport> {
-  messages.next().then(({ done }) => {
-    if (done) Deno.exit(1);
-  }, () => Deno.exit(1));
+/**
+ * The guest's report. Meanwhile answers of the parent are passed on; the process ends where it stands when the parent
+ * goes away first.
+ */
+async function untilOrphaned(
+  running: Promise<GuestReport>,
+  messages: AsyncGenerator<ToCell>,
+  worker: GuestWorker | undefined,
+): Promise<GuestReport> {
+  passAnswers(messages, worker).then(() => Deno.exit(1), () => Deno.exit(1));
   return await running;
+}
+
+async function passAnswers(messages: AsyncGenerator<ToCell>, worker: GuestWorker | undefined): Promise<void> {
+  for await (const message of messages) {
+    if (message.type === "host_result") worker?.answer(message);
+  }
 }
 
 async function report({ ending, usage }: GuestReport, channel: CellChannel): Promise<void> {
@@ -95,4 +106,9 @@ async function report({ ending, usage }: GuestReport, channel: CellChannel): Pro
 
 function refuseSymlink(): never {
   throw "not-permitted";
+}
+
+/** A guest without a network has nothing that asks. */
+function refuseName(): Promise<Resolution> {
+  return Promise.resolve({ ok: false, error: "denied" });
 }

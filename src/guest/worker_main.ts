@@ -4,8 +4,9 @@
  * @module
  */
 import type { SymlinkPlace } from "../wasi/mod.ts";
+import { HostCalls } from "./host_calls.ts";
 import { runGuest } from "./run_guest.ts";
-import { type FromGuest, type GuestStart, SYMLINK_ANSWERS } from "./worker_messages.ts";
+import { type FromGuest, type GuestStart, SYMLINK_ANSWERS, type ToGuest } from "./worker_messages.ts";
 
 interface WorkerScope {
   onmessage: ((event: MessageEvent) => unknown) | null;
@@ -15,10 +16,12 @@ interface WorkerScope {
 const scope = globalThis as unknown as WorkerScope;
 
 scope.onmessage = async ({ data }: MessageEvent<GuestStart>) => {
-  scope.onmessage = null;
+  const calls = new HostCalls((call) => scope.postMessage({ kind: "host_call", ...call }));
+  scope.onmessage = ({ data }: MessageEvent<ToGuest>) => calls.settle(data);
   const report = await runGuest(data.load, data.loaded, {
     onDenied: (denial) => scope.postMessage({ kind: "denied", denial }),
     makeSymlink: (place) => askForSymlink(place, data.answer),
+    resolve: (name) => calls.resolve(name),
   });
   scope.postMessage({ kind: "ended", ...report });
 };

@@ -1,4 +1,4 @@
-import type { CellUsage, GuestEnding, RunLoad } from "../protocol/mod.ts";
+import type { CellUsage, GuestEnding, HostCall, HostResult, RunLoad } from "../protocol/mod.ts";
 import type { LoadedComponent } from "../component/mod.ts";
 import type { Denial, SymlinkPlace } from "../wasi/mod.ts";
 
@@ -27,6 +27,7 @@ export type FromGuest =
   | { readonly kind: "up" }
   | { readonly kind: "denied"; readonly denial: Denial }
   | SymlinkRequest
+  | ({ readonly kind: "host_call" } & HostCall)
   | ({ readonly kind: "ended" } & GuestReport);
 
 /** What the answer word means: 0 no answer yet, 1 made, from 2 on the WASI error code at that place. */
@@ -46,3 +47,6 @@ export const SYMLINK_ANSWERS: readonly string[] = [
   "quota",
   "read-only",
 ];
+
+/** Main thread to worker, behind the start: answers to its calls. */
+export type ToGuest = { readonly kind: "host_result" } & HostResult;

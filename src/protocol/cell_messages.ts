@@ -78,7 +78,23 @@ export type ToCell =
   | RunLoad
   | BuildLoad
   | { readonly type: "call"; readonly id: number; readonly export: string }
+  | ({ readonly type: "host_result" } & HostResult)
   | { readonly type: "ping"; readonly seq: number };
+
+/**
+ * What a guest's host asks of the parent, by number: `resolve`, the addresses of a granted name. The parent asks its gate,
+ * which knows the grants itself.
+ */
+export interface HostCall {
+  readonly id: number;
+  readonly name: "resolve";
+  readonly args: { readonly name: string };
+}
+
+/** The answer to the call of that number: addresses (64 at most), or the gate's word for why there are none. */
+export type HostResult =
+  | { readonly id: number; readonly value: { readonly addresses: readonly string[] } }
+  | { readonly id: number; readonly error: string };
 
 /** How a cell's guest ended. */
 export type GuestEnding =
@@ -108,6 +124,7 @@ export type FromCell =
   }
   | ({ readonly type: "usage" } & CellUsage)
   | { readonly type: "pong"; readonly seq: number }
+  | ({ readonly type: "host_call" } & HostCall)
   | { readonly type: "done"; readonly id: number; readonly value: unknown }
   | { readonly type: "failed"; readonly code: string; readonly message: string }
   | ({ readonly type: "ended" } & GuestEnding);
@@ -122,6 +139,9 @@ export interface CellWalls {
 }
 
 const TRAP_DETAIL = { max: 4_096 };
+/** The longest name of a host that can be asked for, characters. */
+const MAX_HOST_NAME = 255;
+const MAX_ADDRESSES = { max: 64 };
 
 /**
  * Decodes what a cell said. An unknown `type` is undefined, to be counted by the caller.
@@ -148,6 +168,11 @@ export function decodeFromCell(message: Record<string, unknown>): FromCell | und
       return { type, ...decodeUsage(fields) };
     case "pong":
       return { type, seq: fields.integer("seq") };
+    case "host_call": {
+      const name = fields.oneOf("name", ["resolve"] as const);
+      const args = fields.object("args");
+      return { type, id: fields.integer("id"), name, args: { name: args.string("name", { max: MAX_HOST_NAME }) } };
+    }
     case "done":
       return { type, id: fields.integer("id"), value: fields.raw("value") };
     case "failed":
@@ -206,6 +231,8 @@ export function decodeToCell(message: Record<string, unknown>): ToCell {
       return fields.oneOf("kind", ["run", "build"]) === "run" ? decodeRunLoad(fields) : decodeBuildLoad(fields);
     case "call":
       return { type, id: fields.integer("id"), export: fields.string("export", { max: 256 }) };
+    case "host_result":
+      return { type, ...decodeHostResult(fields) };
     case "ping":
       return { type, seq: fields.integer("seq") };
     default:
@@ -260,6 +287,12 @@ function decodeNetwork(fields: Fields): CellNetwork {
     ca_certs: fields.list("ca_certs", textItem),
     udp_peers: fields.list("udp_peers", textItem, { max: 4_096 }),
   };
+}
+
+function decodeHostResult(fields: Fields): HostResult {
+  const id = fields.integer("id");
+  if (fields.has("error")) return { id, error: fields.string("error", { max: 64 }) };
+  return { id, value: { addresses: fields.object("value").list("addresses", textItem, MAX_ADDRESSES) } };
 }
 
 function decodePair(item: unknown, path: string): [string, string] {

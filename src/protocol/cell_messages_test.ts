@@ -12,6 +12,7 @@ const UP: FromCell[] = [
   { type: "denied", wall: 1, grant: "fs", asked: "open /x", allow: "--mount" },
   { type: "usage", ...USAGE },
   { type: "pong", seq: 7 },
+  { type: "host_call", id: 3, name: "resolve", args: { name: "api.example.com" } },
   { type: "done", id: 0, value: { any: [1] } },
   { type: "failed", code: "component.invalid", message: "Build component: no" },
   { type: "ended", kind: "exit", code: 255 },
@@ -55,6 +56,8 @@ const DOWN: ToCell[] = [
   },
   { type: "load", kind: "build", component: "/c.wasm", folder: "/f", tmp: "/t", memory_mb: 64, hull: false },
   { type: "call", id: 0, export: "wasi:cli/run" },
+  { type: "host_result", id: 3, value: { addresses: ["192.0.2.1", "2001:db8::1"] } },
+  { type: "host_result", id: 4, error: "denied" },
   { type: "ping", seq: 2 },
 ];
 
@@ -109,6 +112,10 @@ Deno.test("decodeFromCell: bounds on what an enemy may say", () => {
   const long = { type: "denied", wall: 1, grant: "fs", allow: "", asked: "x".repeat(8_193) };
   assertThrows(() => decodeFromCell(long), CapsuleError);
   assertEquals(decodeFromCell({ ...long, asked: "x".repeat(8_192) })?.type, "denied");
+  const call = { type: "host_call", id: 0, name: "resolve", args: { name: "x".repeat(256) } };
+  assertThrows(() => decodeFromCell(call), CapsuleError);
+  assertEquals(decodeFromCell({ ...call, args: { name: "x".repeat(255) } })?.type, "host_call");
+  assertThrows(() => decodeFromCell({ ...call, name: "delegate" }), CapsuleError);
 });
 
 Deno.test("decode: no inherited property is a field", () => {

@@ -72,6 +72,8 @@ export interface Connection {
   readonly address?: string;
   readonly grant: string;
   readonly outcome: "opened" | "refused" | "failed";
+  /** Why it was not opened, or what ended it before its time. */
+  readonly error?: string;
   readonly bytes_up?: number;
   readonly bytes_down?: number;
 }

@@ -2,11 +2,13 @@ import { CapsuleError } from "../base/mod.ts";
 import type { CachedComponent } from "../component/mod.ts";
 import { toFlags } from "../grants/mod.ts";
 import type { ProcessHull } from "../hull/mod.ts";
+import type { Upstream } from "../manifest/mod.ts";
 import { type CellUsage, type CellWalls, decodeFromCell, type GuestEnding, type RunLoad } from "../protocol/mod.ts";
 import { makeTemporaryFolder, type SessionPlaces, type TraceWriter, type WallsRaised } from "../records/mod.ts";
 import { type CellProcess, spawnForegroundCell } from "../supervisor/mod.ts";
 import { classifyEnding, type Outcome } from "./outcome.ts";
 import type { LaunchPlan } from "./plan.ts";
+import type { RunNetwork } from "./run_network.ts";
 import { cellEnvironment, selfCommand, sourceFlags } from "./self_command.ts";
 import { supervisorRules } from "./supervisor_hull.ts";
 
@@ -30,6 +32,8 @@ export interface ForegroundRun {
   readonly hull?: ProcessHull;
   /** The parts of wall 4 that this host was found to have. */
   readonly kernel: RunLoad["kernel"];
+  /** The operator's proxy and certificates between the gate and the network. */
+  readonly upstream?: Pick<Upstream, "proxy" | "ca">;
   /** Aborts when the user interrupts. */
   readonly interrupt: AbortSignal;
   onDenied?(denied: Denied): void;
@@ -56,30 +60,57 @@ const READY_TIMEOUT_MS = 30_000;
  */
 export async function runForeground(run: ForegroundRun): Promise<ForegroundResult> {
   using tmp = makeTemporaryFolder();
-  const load = makeLoad(run, tmp.path);
-  run.hull?.confine(supervisorRules(run.plan.grants, { ...load.folders, session: run.places.root }, hasTerminal()));
-  const own = selfCommand(toFlags({ kind: "cell", grants: run.plan.grants, places: load.folders, ...sourceFlags() }));
+  const denials = new DenialLimit(run);
+  await using network = await openNetwork(run, denials);
+  const load = makeLoad(run, tmp.path, network);
+  const supervisorPlaces = {
+    ...load.folders,
+    session: run.places.root,
+    ...(network === undefined ? {} : { network: network.supervisor }),
+  };
+  run.hull?.confine(supervisorRules(run.plan.grants, supervisorPlaces, hasTerminal()));
+  const places = { ...load.folders, ...network?.places };
+  const own = selfCommand(toFlags({ kind: "cell", grants: run.plan.grants, places, ...sourceFlags() }));
   await using cell = await spawnForegroundCell({
     program: own.program,
     args: own.args,
     env: cellEnvironment(tmp.path, own),
     tmp: tmp.path,
   });
-  return await watchCell(cell, load, run);
+  return await watchCell({ cell, load, run, network, denials });
 }
 
-async function watchCell(
-  cell: CellProcess,
-  load: RunLoad,
-  run: ForegroundRun,
-): Promise<ForegroundResult> {
+/** The code of the gate is loaded only by a run that has a network. */
+async function openNetwork(run: ForegroundRun, denials: DenialLimit): Promise<RunNetwork | undefined> {
+  const { grants } = run.plan;
+  if (grants.net.length === 0) return undefined;
+  const { RunNetwork } = await import("./run_network.ts");
+  return await RunNetwork.open({
+    grants,
+    ...(run.upstream === undefined ? {} : { upstream: run.upstream }),
+    trace: run.trace,
+    onDenied: (denied) => denials.tell(denied),
+  });
+}
+
+/** A cell that was started, and all that belongs to its run. */
+interface Running {
+  readonly cell: CellProcess;
+  readonly load: RunLoad;
+  readonly run: ForegroundRun;
+  readonly network: RunNetwork | undefined;
+  readonly denials: DenialLimit;
+}
+
+async function watchCell(running: Running): Promise<ForegroundResult> {
+  const { cell, load, run } = running;
   const watch = new Watch(cell, run.interrupt);
   let fault: CapsuleError | undefined;
   let heard: Heard = {};
   try {
     watch.deadline(READY_TIMEOUT_MS, "not_ready");
     await cell.send(load);
-    heard = await listen(cell, run, watch, heard);
+    heard = await listen(running, watch, heard);
   } catch (error) {
     // A cell that breaks the protocol, or that says it cannot start, is not asked twice.
     fault = error instanceof CapsuleError
@@ -108,8 +139,7 @@ interface Heard {
   ended?: GuestEnding;
 }
 
-async function listen(cell: CellProcess, run: ForegroundRun, watch: Watch, heard: Heard): Promise<Heard> {
-  let denials = 0;
+async function listen({ cell, run, network, denials }: Running, watch: Watch, heard: Heard): Promise<Heard> {
   for await (const frame of cell.receive()) {
     const message = decodeFromCell(frame);
     switch (message?.type) {
@@ -121,9 +151,11 @@ async function listen(cell: CellProcess, run: ForegroundRun, watch: Watch, heard
         await cell.send({ type: "call", id: 0, export: "wasi:cli/run" });
         break;
       case "denied":
-        if (++denials <= MAX_DENIALS) {
-          run.onDenied?.({ grant: message.grant, asked: message.asked, allow: message.allow });
-        }
+        denials.tell({ grant: message.grant, asked: message.asked, allow: message.allow });
+        break;
+      case "host_call":
+        // The cell is not held up by one look-up, and may go before its answer comes.
+        network?.answer(message).then((result) => cell.send({ type: "host_result", ...result }));
         break;
       case "usage":
         heard.usage = message;
@@ -138,6 +170,20 @@ async function listen(cell: CellProcess, run: ForegroundRun, watch: Watch, heard
     }
   }
   return heard;
+}
+
+/** Tells of what was denied, so often and no more. */
+class DenialLimit {
+  readonly #run: ForegroundRun;
+  #count = 0;
+
+  constructor(run: ForegroundRun) {
+    this.#run = run;
+  }
+
+  tell(denied: Denied): void {
+    if (++this.#count <= MAX_DENIALS) this.#run.onDenied?.(denied);
+  }
 }
 
 function wallsEvent({ worker, landlock, seccomp, abi }: CellWalls): WallsRaised {
@@ -183,7 +229,11 @@ class Watch {
   }
 }
 
-function makeLoad({ plan, component, envValues, places, kernel }: ForegroundRun, tmp: string): RunLoad {
+function makeLoad(
+  { plan, component, envValues, places, kernel }: ForegroundRun,
+  tmp: string,
+  network: RunNetwork | undefined,
+): RunLoad {
   return {
     type: "load",
     kind: "run",
@@ -198,6 +248,7 @@ function makeLoad({ plan, component, envValues, places, kernel }: ForegroundRun,
       memories: component.description.memories,
     },
     kernel,
+    ...(network === undefined ? {} : { network: network.cell }),
     terminal: [Deno.stdin.isTerminal(), Deno.stdout.isTerminal(), Deno.stderr.isTerminal()],
   };
 }

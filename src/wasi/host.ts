@@ -2,8 +2,13 @@ import { cliImports, type Stdio } from "./cli.ts";
 import { clockImports } from "./clocks.ts";
 import { FileHost } from "./file_host.ts";
 import { filesystemImports } from "./filesystem.ts";
+import { httpTypeImports, outgoingHandlerImports } from "./http/http.ts";
 import { ioImports, sourceReadiness } from "./io.ts";
+import { GateWay } from "./net/gate_way.ts";
+import { NetCheck } from "./net/net_check.ts";
+import type { NetworkAccess } from "./net/network_access.ts";
 import { randomImports } from "./random.ts";
+import { Sockets } from "./sockets/sockets.ts";
 import { countedSink, Usage } from "./usage.ts";
 import type { MountMode } from "../grants/mod.ts";
 import type { ByteSink, ByteSource } from "./ports.ts";
@@ -56,6 +61,8 @@ export interface WasiOptions {
   /** Interfaces that are linked only when granted. */
   readonly interfaces: { readonly clocks: boolean; readonly random: boolean };
   readonly limits: HostLimits;
+  /** The way to the network; absent is none, and neither `wasi:http` nor `wasi:sockets`. */
+  readonly network?: NetworkAccess;
   onDenied(denial: Denial): void;
   /** Port: the cell's main thread makes the link with `symlinkInside`. Throws the WASI error code as a string. */
   makeSymlink(place: SymlinkPlace): void;
@@ -73,21 +80,25 @@ export interface WasiHost {
   outputBytes(): number;
   /** Closes every file that the guest left open. */
   close(): void;
+  /** Settles when what the guest wrote to connections has gone out, or after a while. */
+  settle(): Promise<void>;
 }
 
 /**
- * Makes the WASI 0.2 host of one run: everything but network. Interfaces that are not granted are absent. The objects
+ * Makes the WASI 0.2 host of one run. Interfaces that are not granted are absent. The objects
  * have no prototype, so that no import name of a component finds anything but an interface.
  */
 export function createWasi(options: WasiOptions): WasiHost {
   const usage = new Usage(options.limits);
   const host = new FileHost(options, usage);
+  const network = options.network === undefined ? undefined : openNetwork(options.network, options);
   const imports = {
     ...cliImports(options, stdioOf(options, usage)),
     ...ioImports(),
     ...filesystemImports(host),
     ...(options.interfaces.clocks ? clockImports() : {}),
     ...(options.interfaces.random ? randomImports() : {}),
+    ...network?.imports,
   };
   return {
     imports: bare(Object.entries(imports).map(([name, functions]) => [name, bare(Object.entries(functions))])),
@@ -95,6 +106,18 @@ export function createWasi(options: WasiOptions): WasiHost {
     bytesWritten: () => usage.bytesWritten,
     outputBytes: () => usage.outputBytes,
     close: () => host.close(),
+    settle: async () => await network?.settle(),
+  };
+}
+
+/** Both network packages, whatever the entries: which of them is linked is the imports' wall, and each call is checked. */
+function openNetwork(access: NetworkAccess, { onDenied }: WasiOptions) {
+  const check = new NetCheck(access.entries, (denial) => onDenied(denial));
+  const way = new GateWay(access);
+  const sockets = new Sockets({ access, way, check });
+  return {
+    imports: { ...httpTypeImports(), ...outgoingHandlerImports(way, check), ...sockets.imports() },
+    settle: () => sockets.settle(),
   };
 }
 

@@ -10,10 +10,18 @@ export const MAX_READ_BYTES = 1024 * 1024;
 export interface StreamSource extends ByteSource {
   /** Absent: always ready, {@link ByteSource.wait} is never called. */
   readonly readiness?: Readiness;
+  /**
+   * Its bytes come while the thread is free: a blocking read of it that has to wait is a promise. Only for guests whose
+   * imports make blocking reads suspending ones.
+   */
+  readonly suspends?: true;
   close?(): void;
 }
 
-/** `input-stream` of `wasi:io/streams`. After its end or a failure every call answers `closed`. */
+/**
+ * `input-stream` of `wasi:io/streams`. After its end or a failure every call answers `closed`. A blocking call answers
+ * at once, but for a source that {@link StreamSource.suspends}.
+ */
 export class InputStream {
   #source: StreamSource | undefined;
 
@@ -26,7 +34,9 @@ export class InputStream {
     return this.#take((source, count) => source.read(count), length);
   }
 
-  blockingRead(length: bigint): Uint8Array {
+  blockingRead(length: bigint): Uint8Array | Promise<Uint8Array> {
+    const source = this.#source;
+    if (source?.suspends && cappedLength(length, 1) > 0) return this.#await(source, length);
     return this.#take((source, count) => source.blockingRead(count), length);
   }
 
@@ -34,8 +44,9 @@ export class InputStream {
     return BigInt(this.read(length).length);
   }
 
-  blockingSkip(length: bigint): bigint {
-    return BigInt(this.blockingRead(length).length);
+  blockingSkip(length: bigint): bigint | Promise<bigint> {
+    const bytes = this.blockingRead(length);
+    return bytes instanceof Promise ? bytes.then(({ length }) => BigInt(length)) : BigInt(bytes.length);
   }
 
   subscribe(): Pollable {
@@ -44,6 +55,11 @@ export class InputStream {
 
   [Symbol.dispose](): void {
     this.#end();
+  }
+
+  #await(source: StreamSource, length: bigint): Uint8Array | Promise<Uint8Array> {
+    if (source.ready()) return this.read(length);
+    return source.wait().then(() => this.read(length));
   }
 
   #take(read: (source: StreamSource, count: number) => SourceChunk, length: bigint): Uint8Array {

@@ -1,14 +1,15 @@
 /**
  * The WASI 0.2 host: in come a run's resolved arguments, variables, preopens, byte ports and limits; out come the
  * host objects that a transpiled component imports. Runs in the guest's thread. It checks every operation itself, may
- * throw only WIT error values at a guest, and touches no file outside the preopens. It knows no manifest, no frame and
- * no network.
+ * throw only WIT error values at a guest, touches no file outside the preopens, and reaches the network through the gate
+ * alone (datagrams apart, which are checked one by one). It knows no manifest and no frame.
  * @module
  */
 export { GuestExit, LimitReached } from "./endings.ts";
 export { createWasi } from "./host.ts";
 export type { Denial, HostLimits, Preopen, SymlinkPlace, WasiHost, WasiOptions } from "./host.ts";
 export { SinkClosed } from "./ports.ts";
+export type { NetworkAccess, Resolution } from "./net/network_access.ts";
 export type { ByteSink, ByteSource, SourceChunk } from "./ports.ts";
 export { closedSink, closedSource, inheritedSink, inheritedStdin } from "./stdio.ts";
 export { symlinkInside } from "./symlink_inside.ts";

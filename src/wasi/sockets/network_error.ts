@@ -1,0 +1,23 @@
+/** `error-code` of `wasi:sockets/network`. */
+export type NetworkError =
+  | "unknown"
+  | "access-denied"
+  | "not-supported"
+  | "invalid-argument"
+  | "out-of-memory"
+  | "timeout"
+  | "concurrency-conflict"
+  | "not-in-progress"
+  | "would-block"
+  | "invalid-state"
+  | "new-socket-limit"
+  | "address-not-bindable"
+  | "address-in-use"
+  | "remote-unreachable"
+  | "connection-refused"
+  | "connection-reset"
+  | "connection-aborted"
+  | "datagram-too-large"
+  | "name-unresolvable"
+  | "temporary-resolver-failure"
+  | "permanent-resolver-failure";
