@@ -110,6 +110,27 @@ Deno.test("openGate: what follows a body never reaches the origin, and ends the 
   assertEquals(test.connections.map(({ error, bytes_up }) => [error, bytes_up]), new Array(2).fill(["bad-request", 5]));
 });
 
+Deno.test("openGate: a second request that comes while the first is answered ends both; without it the answer comes", async () => {
+  for (const isAttack of [true, false]) {
+    const [arrived, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await using origin = openOrigin(async (connection) => {
+      arrived.resolve();
+      const rest = readAll(connection);
+      await (isAttack ? rest : answer.promise);
+      await write(connection, HELLO);
+    });
+    await using test = openTo(origin);
+    const connection = await Deno.connect({ port: test.gate.port });
+    await write(connection, get(test.gate, "http://a.test/first"));
+    await arrived.promise;
+    if (isAttack) await write(connection, get(test.gate, "http://a.test/second"));
+    else answer.resolve();
+    assertEquals(statusOf(await readAll(connection)), isAttack ? 400 : 200);
+    close(connection);
+    assertEquals([origin.count, origin.received.includes("second")], [1, false]);
+  }
+});
+
 Deno.test("openGate: a body that breaks its framing ends as an error, and the origin never sees a whole request", async () => {
   await using origin = openOrigin(async (connection) => {
     await readAll(connection);

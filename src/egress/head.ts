@@ -66,9 +66,9 @@ export function parseHead(text: string): Head {
   const [line = "", ...rest] = text.split("\r\n");
   if (line === "") throw new HeadFault("an empty first line");
   const fields = rest.map((field): Field => {
-    if (/^[ \t]/.test(field)) throw new HeadFault("a folded line");
     const colon = field.indexOf(":");
     const name = field.slice(0, Math.max(colon, 0));
+    // A folded line is none either: it begins with a blank.
     if (!TOKEN.test(name)) throw new HeadFault("a line that is no header field");
     return [name.toLowerCase(), trimSpace(field.slice(colon + 1))];
   });
