@@ -17,6 +17,9 @@ export const CELL_START_TIMEOUT_MS = 30_000;
 /** The longest first frame (`hello` with a nonce) that is read from a connection not yet known, bytes. */
 const HELLO_MAX_BYTES = 512;
 
+/** The length before every frame, bytes. */
+const FRAME_HEAD_BYTES = 4;
+
 /**
  * Starts a foreground cell: the user's own stdin, stdout and stderr, the caller's process group, and a unix socket
  * `tmp/s` for frames, to which it presents the nonce it found in `tmp/n`.
@@ -122,19 +125,26 @@ async function acceptKnown(listener: Deno.Listener, nonce: string): Promise<Deno
 }
 
 async function presents(connection: Deno.Conn, nonce: string): Promise<boolean> {
-  const decoder = new FrameDecoder();
-  const buffer = new Uint8Array(HELLO_MAX_BYTES);
   try {
-    for (let total = 0; total < HELLO_MAX_BYTES;) {
-      const count = await connection.read(buffer.subarray(0, HELLO_MAX_BYTES - total));
-      if (count === null) return false;
-      total += count;
-      for (const message of decoder.push(buffer.subarray(0, count))) {
-        return message["type"] === "hello" && message["nonce"] === nonce;
-      }
-    }
+    const head = await readExactly(connection, FRAME_HEAD_BYTES);
+    const length = new DataView(head.buffer).getUint32(0);
+    if (length > HELLO_MAX_BYTES) return false;
+    const frame = new Uint8Array([...head, ...await readExactly(connection, length)]);
+    const [message] = new FrameDecoder().push(frame);
+    return message?.["type"] === "hello" && message["nonce"] === nonce;
   } catch { /* not a frame: not ours */ }
   return false;
+}
+
+/** Not a byte more is taken: what follows is for whoever reads the connection next. */
+async function readExactly(connection: Deno.Conn, length: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(length);
+  for (let at = 0; at < length;) {
+    const count = await connection.read(bytes.subarray(at));
+    if (count === null) throw new CapsuleError("protocol.truncated", "Read a frame: the stream ended inside it");
+    at += count;
+  }
+  return bytes;
 }
 
 function channelOf(connection: Deno.Conn): CellChannel {

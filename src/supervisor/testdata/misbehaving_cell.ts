@@ -48,7 +48,9 @@ if (mode === "socket" || mode === "impostor") {
     await noise.read(new Uint8Array(1)).catch(() => null);
   }
   const connection = await Deno.connect({ transport: "unix", path: `${tmp}/s` });
-  await connection.write(encodeFrame({ type: "hello", nonce }));
-  await connection.write(encodeFrame({ type: "true_cell" }));
+  // In one piece, as the kernel may join what was written as two.
+  await connection.write(
+    new Uint8Array([...encodeFrame({ type: "hello", nonce }), ...encodeFrame({ type: "true_cell" })]),
+  );
   await connection.read(new Uint8Array(1));
 }
