@@ -8,9 +8,17 @@ import { type InputStream, MAX_READ_BYTES } from "./input_stream.ts";
 import { type DescriptorFlags, openAt, type Opened, type OpenFlags, type PathFlags } from "./open_at.ts";
 import type { OpenFile } from "./open_file.ts";
 import type { OutputStream } from "./output_stream.ts";
-import { type DescriptorStat, type FileType, type Folder, hashOf, hostPath, requireWritable, statOf } from "./place.ts";
+import {
+  type DescriptorStat,
+  type FileType,
+  type Folder,
+  hashOf,
+  hostPath,
+  requireUnmoved,
+  requireWritable,
+  statOf,
+} from "./place.ts";
 import { type NewTimestamp, setTimes } from "./set_times.ts";
-import { requireUnmoved } from "./walk.ts";
 
 /** `descriptor` of `wasi:filesystem/types`: an open file or folder, with the rights it was opened with. */
 export class Descriptor {

@@ -1,7 +1,6 @@
 import { fileErrorOf } from "./file_error.ts";
 import { HOSTED, requireHosted } from "./hosted.ts";
-import { type FileType, fileTypeOf } from "./place.ts";
-import { lstat } from "./walk.ts";
+import { type FileType, fileTypeOf, lstat } from "./place.ts";
 
 /**
  * `directory-entry-stream`: the names of a folder, without `.` and `..`, in the system's order. Names that are not

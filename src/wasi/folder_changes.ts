@@ -1,12 +1,12 @@
 import { type FileError, fileErrorOf } from "./file_error.ts";
 import type { FileHost } from "./file_host.ts";
 import { type Folder, requireWritable } from "./place.ts";
-import { type LastLink, type Place, staysInside, walk } from "./walk.ts";
+import { type Place, staysInside, walk, type WalkRequest } from "./walk.ts";
 
 /** `create-directory-at`. @throws FileError */
 export function createDirectory(host: FileHost, folder: Folder, path: string): void {
   requireWritable(folder.preopen);
-  const place = find(host, folder, path.replace(/(.)\/+$/, "$1"), "keep");
+  const place = find(host, folder, path.replace(/(.)\/+$/, "$1"), "keep", true);
   if (place.info !== undefined) throw "exist" satisfies FileError;
   Deno.mkdirSync(place.host);
 }
@@ -37,7 +37,7 @@ export function rename(host: FileHost, from: Folder, oldPath: string, to: Folder
   requireWritable(from.preopen);
   requireWritable(to.preopen);
   const source = find(host, from, oldPath, "refuse");
-  const target = find(host, to, newPath, "refuse");
+  const target = find(host, to, newPath, "refuse", true);
   if (source.info === undefined) throw "no-entry" satisfies FileError;
   if (isDots(source) || isDots(target)) throw "busy" satisfies FileError;
   if (target.saysFolder && !source.info.isDirectory) throw "not-directory" satisfies FileError;
@@ -89,13 +89,13 @@ export function readlink(host: FileHost, folder: Folder, path: string): string {
 }
 
 /** {@link walk}, with a way out reported. @throws FileError */
-export function find(host: FileHost, folder: Folder, path: string, last: LastLink): Place {
-  return walk(folder, path, last, (asked) => host.deny(folder.preopen, "open", asked));
+export function find(host: FileHost, folder: Folder, path: string, last: WalkRequest["last"], isNew = false): Place {
+  return walk(folder, { path, last, isNew, onEscape: (asked) => host.deny(folder.preopen, "open", asked) });
 }
 
 /** The place of a name that must be free, for links. @throws FileError */
 function newName(host: FileHost, folder: Folder, path: string): Place {
-  const place = find(host, folder, path, "refuse");
+  const place = find(host, folder, path, "refuse", true);
   if (place.info !== undefined) throw "exist" satisfies FileError;
   if (place.saysFolder) throw "no-entry" satisfies FileError;
   return place;

@@ -1,8 +1,8 @@
 import type { FileError } from "./file_error.ts";
 import type { FileHost } from "./file_host.ts";
 import { OpenFile } from "./open_file.ts";
-import { type Folder, isSameFile, requireWritable } from "./place.ts";
-import { lstat, type Place, walk } from "./walk.ts";
+import { type Folder, isSameFile, lstat, requireWritable } from "./place.ts";
+import { type Place, walk } from "./walk.ts";
 
 const ATTEMPTS = 3;
 
@@ -52,18 +52,21 @@ export function openAt(host: FileHost, folder: Folder, request: OpenRequest): Op
   if (how.create || how.truncate || flags.write) requireWritable(folder.preopen);
   if (how.directory && (how.create || how.exclusive || how.truncate)) throw "invalid" satisfies FileError;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    const opened = openOnce(host, folder, request);
+    const opened = openOnce(host, folder, request, attempt === 1);
     if (opened !== undefined) return opened;
   }
   throw "busy" satisfies FileError;
 }
 
 /** `undefined` when another process changed what is there between two looks at it. */
-function openOnce(host: FileHost, folder: Folder, request: OpenRequest): Opened | undefined {
+function openOnce(host: FileHost, folder: Folder, request: OpenRequest, isFirst: boolean): Opened | undefined {
   const { path, follow, how, flags } = request;
   const isNew = how.create === true && how.exclusive === true;
-  const place = walk(folder, path, follow && !isNew ? "follow" : "keep", (asked) => {
-    host.deny(folder.preopen, "open", asked);
+  const place = walk(folder, {
+    path,
+    last: follow && !isNew ? "follow" : "keep",
+    isNew: isFirst && how.create === true,
+    onEscape: (asked) => host.deny(folder.preopen, "open", asked),
   });
   const { info } = place;
   if (info === undefined) return how.create ? createFile(host, place, request) : refuse("no-entry");

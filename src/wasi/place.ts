@@ -53,6 +53,23 @@ export function isSameFile(one: Deno.FileInfo, other: Deno.FileInfo): boolean {
   return one.dev === other.dev && one.ino === other.ino;
 }
 
+/** The folder is still what it was when it was opened. @throws FileError `no-entry` when something else is there. */
+export function requireUnmoved(folder: Folder): Deno.FileInfo {
+  const info = Deno.lstatSync(hostPath(folder));
+  if (!isSameFile(info, folder.info)) throw "no-entry" satisfies FileError;
+  return info;
+}
+
+/** What is at `host`, never followed; `undefined` when nothing is. @throws the error of Deno otherwise. */
+export function lstat(host: string): Deno.FileInfo | undefined {
+  try {
+    return Deno.lstatSync(host);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
 /** What kind of file this is. */
 export function fileTypeOf(info: Deno.FileInfo): FileType {
   if (info.isFile) return "regular-file";

@@ -1,8 +1,8 @@
 import type { FileError } from "./file_error.ts";
 import { fileErrorOf } from "./file_error.ts";
 import type { Preopen, SymlinkPlace } from "./host.ts";
-import { type Folder, joinHost } from "./place.ts";
-import { lstat, namesOf, staysInside } from "./walk.ts";
+import { type Folder, joinHost, lstat } from "./place.ts";
+import { namesOf, staysInside } from "./walk.ts";
 
 /**
  * The main thread's half of making a link (a scoped worker may not): trusts nothing of the asker, walks again, and

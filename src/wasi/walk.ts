@@ -1,5 +1,6 @@
 import type { FileError } from "./file_error.ts";
-import { type Folder, hostPath, isSameFile, joinHost } from "./place.ts";
+import { type Folder, hostPath, joinHost, lstat, requireUnmoved } from "./place.ts";
+import { walkPlain } from "./walk_plain.ts";
 
 const MAX_LINKS = 40;
 const MAX_PATH_BYTES = 4095; // PATH_MAX without its NUL
@@ -27,25 +28,32 @@ export interface Place {
   readonly lastName: string;
 }
 
-/** A path that would have left the folder; the thrown value is `not-permitted`. */
-export type OnEscape = (path: string) => void;
-
-/**
- * Walks `path` from `folder`, name by name, with lstat: neither `..` nor a link leads out of the folder at any step.
- * Only the last name may be missing.
- * @throws FileError
- */
-export function walk(folder: Folder, path: string, last: LastLink, onEscape?: OnEscape): Place {
-  checkPath(path, onEscape);
-  requireUnmoved(folder);
-  return new Walker(folder, path, last, onEscape).run();
+/** A path to walk. */
+export interface WalkRequest {
+  readonly path: string;
+  readonly last: LastLink;
+  /** Something is to be made there by a call that fails when the name is taken, be it by a link that leads nowhere. */
+  readonly isNew?: boolean;
+  /** Told of a path that would have left the folder; the thrown value is `not-permitted`. */
+  onEscape?(path: string): void;
 }
 
-/** The folder is still what it was when it was opened. @throws FileError `no-entry` when something else is there. */
-export function requireUnmoved(folder: Folder): Deno.FileInfo {
-  const info = Deno.lstatSync(hostPath(folder));
-  if (!isSameFile(info, folder.info)) throw "no-entry" satisfies FileError;
-  return info;
+/**
+ * Walks a path from `folder`: neither `..` nor a link leads out of the folder at any step. Only the last name may be
+ * missing.
+ * @throws FileError
+ */
+export function walk(folder: Folder, request: WalkRequest): Place {
+  checkPath(request);
+  requireUnmoved(folder);
+  return walkPlain(folder, request) ?? new Walker(folder, request).run();
+}
+
+/** {@link walk}, always name by name with lstat. @throws FileError */
+export function walkByNames(folder: Folder, request: WalkRequest): Place {
+  checkPath(request);
+  requireUnmoved(folder);
+  return new Walker(folder, request).run();
 }
 
 /** Names of a path, without empty ones and dots. */
@@ -58,7 +66,7 @@ export function saysFolder(path: string): boolean {
   return /(^|\/)\.{0,2}$/.test(path);
 }
 
-function checkPath(path: string, onEscape: OnEscape | undefined): void {
+function checkPath({ path, onEscape }: WalkRequest): void {
   if (typeof path !== "string") throw new TypeError("Take a path: found another type than string");
   if (path === "") throw "no-entry" satisfies FileError;
   if (path.includes("\0") || FOREIGN_SEPARATORS?.test(path)) throw "invalid" satisfies FileError;
@@ -68,7 +76,7 @@ function checkPath(path: string, onEscape: OnEscape | undefined): void {
   if (path.startsWith("/")) refuseEscape(path, onEscape);
 }
 
-function refuseEscape(path: string, onEscape: OnEscape | undefined): never {
+function refuseEscape(path: string, onEscape: WalkRequest["onEscape"]): never {
   onEscape?.(path);
   throw "not-permitted" satisfies FileError;
 }
@@ -77,7 +85,7 @@ class Walker {
   readonly #folder: Folder;
   readonly #path: string;
   readonly #last: LastLink;
-  readonly #onEscape: OnEscape | undefined;
+  readonly #onEscape: WalkRequest["onEscape"];
   /** Names still to walk, the next one at the end. */
   readonly #pending: string[];
   /** Names walked below the folder, and the host path of each. */
@@ -87,7 +95,7 @@ class Walker {
   #saysFolder: boolean;
   #links = 0;
 
-  constructor(folder: Folder, path: string, last: LastLink, onEscape: OnEscape | undefined) {
+  constructor(folder: Folder, { path, last, onEscape }: WalkRequest) {
     const root = hostPath(folder);
     this.#folder = folder;
     this.#path = path;
@@ -144,16 +152,6 @@ class Walker {
     if (target.startsWith("/") || FOREIGN_SEPARATORS?.test(target)) refuseEscape(this.#path, this.#onEscape);
     if (this.#pending.length === 0 && saysFolder(target)) this.#saysFolder = true;
     this.#pending.push(...namesOf(target).reverse());
-  }
-}
-
-/** What is at `host`, never followed; `undefined` when nothing is. @throws the error of Deno otherwise. */
-export function lstat(host: string): Deno.FileInfo | undefined {
-  try {
-    return Deno.lstatSync(host);
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
   }
 }
 

@@ -1,8 +1,10 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
+import { fileErrorOf } from "./file_error.ts";
 import { openFixture, thrown, writeText } from "./host_fixture.ts";
 import type { Folder } from "./place.ts";
-import { staysInside, walk } from "./walk.ts";
+import { type Place, staysInside, walk, walkByNames, type WalkRequest } from "./walk.ts";
+import { walkPlain } from "./walk_plain.ts";
 
 const NAMES = ["a", "b", "c", "l1", "l2", "l3"];
 const name = fc.constantFrom(...NAMES, "..", "..", ".", "");
@@ -56,7 +58,7 @@ Deno.test("walk: in any tree with any links, a path is refused with a code or wh
       for (const asked of paths) {
         let place;
         try {
-          place = walk(rootFolder(root), asked, last);
+          place = walk(rootFolder(root), { path: asked, last });
         } catch (error) {
           assert(["no-entry", "not-permitted", "not-directory", "loop"].includes(String(error)), String(error));
           continue;
@@ -79,7 +81,7 @@ Deno.test("walk: what the system itself resolves inside, the walk resolves to th
       plant(root, entries);
       let place;
       try {
-        place = walk(rootFolder(root), asked, "follow");
+        place = walk(rootFolder(root), { path: asked, last: "follow" });
       } catch (error) {
         if (error === "not-permitted") return; // stricter than the system by design
         assertEquals(typeof thrown(() => Deno.statSync(`${root}/${asked}`)), "object");
@@ -90,6 +92,105 @@ Deno.test("walk: what the system itself resolves inside, the walk resolves to th
     }),
     { numRuns: 150 },
   );
+});
+
+/** Everything that a walk says, or the code it throws. */
+function answerOf(act: () => Place): unknown {
+  try {
+    const { parts, host, info, saysFolder, lastName } = act();
+    return { parts, host, info: info && [info.ino, info.isDirectory, info.isSymlink], saysFolder, lastName };
+  } catch (error) {
+    return error instanceof Error ? fileErrorOf(error) : error;
+  }
+}
+
+const plainPath = fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 5 }).map((names) => names.join("/"));
+
+Deno.test("walk: the short way says what the walk name by name says, in any tree with any links", () => {
+  const last = fc.constantFrom<WalkRequest["last"]>("follow", "keep", "refuse");
+  const from = fc.constantFrom([], ["a"], ["a", "b"]);
+  let shortWays = 0;
+  fc.assert(
+    fc.property(tree, from, fc.array(fc.oneof(plainPath, path), { minLength: 8, maxLength: 8 }), last, (
+      entries,
+      parts,
+      paths,
+      last,
+    ) => {
+      using fixture = openFixture();
+      const { root } = fixture;
+      plant(root, entries);
+      const folder = { ...rootFolder(root), parts, info: Deno.lstatSync([root, ...parts].join("/")) };
+      for (const path of paths) {
+        const escapes: string[] = [];
+        const request = { path, last, onEscape: (asked: string) => void escapes.push(asked) };
+        const exact = answerOf(() => walkByNames(folder, request));
+        const short = walkPlain(folder, request);
+        if (short !== undefined) shortWays++;
+        if (short !== undefined) assertEquals(answerOf(() => short), exact, path);
+        assertEquals(answerOf(() => walk(folder, request)), exact, path);
+        assertEquals(escapes.length % 2, 0, path);
+      }
+    }),
+    { numRuns: 150 },
+  );
+  assert(shortWays > 50, `${shortWays} short ways`);
+});
+
+Deno.test("walk: what is to be made is told apart from what is there, but for links that lead nowhere", () => {
+  fc.assert(
+    fc.property(tree, fc.array(plainPath, { minLength: 8, maxLength: 8 }), (entries, paths) => {
+      using fixture = openFixture();
+      const { root } = fixture;
+      plant(root, entries);
+      for (const path of paths) {
+        const found = answerOf(() => walk(rootFolder(root), { path, last: "keep", isNew: true }));
+        const exact = answerOf(() => walkByNames(rootFolder(root), { path, last: "keep" }));
+        if (leadsNowhere(`${root}/${path}`) && typeof exact === "object") continue;
+        assertEquals(found, exact, path);
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+function leadsNowhere(host: string): boolean {
+  try {
+    Deno.statSync(host);
+    return false;
+  } catch {
+    return lstatIsLink(host);
+  }
+}
+
+function lstatIsLink(host: string): boolean {
+  try {
+    return Deno.lstatSync(host).isSymlink;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("openAt, createDirectoryAt, renameAt, linkAt: a link that leads nowhere holds its name", () => {
+  using fixture = openFixture();
+  const { rw, root } = fixture;
+  Deno.mkdirSync(`${root}/a/b`, { recursive: true });
+  for (const link of ["link", "a/b/link"]) {
+    Deno.symlinkSync("missing", `${root}/${link}`);
+    const create = (how: object, follow = false) => () =>
+      rw.openAt({ symlinkFollow: follow }, link, { create: true, ...how }, { write: true });
+    assertEquals(thrown(create({ exclusive: true })), "exist");
+    assertEquals(thrown(create({})), "loop");
+    assertEquals(thrown(() => rw.createDirectoryAt(link)), "exist");
+    rw.createDirectoryAt(`${link}_free`);
+    writeText(rw, "f", "x");
+    assertEquals(thrown(() => rw.linkAt({}, "f", rw, link)), "exist");
+    create({}, true)()[Symbol.dispose]();
+    assertEquals(Deno.statSync(`${root}/${link}`).isFile, true);
+    Deno.removeSync(Deno.realPathSync(`${root}/${link}`));
+    rw.renameAt("f", rw, link);
+    assertEquals(Deno.lstatSync(`${root}/${link}`).isFile, true);
+  }
 });
 
 Deno.test("staysInside: a link that may be made never resolves to a place outside", () => {
