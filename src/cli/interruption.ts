@@ -1,4 +1,6 @@
-const SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows" ? ["SIGINT"] : ["SIGINT", "SIGTERM", "SIGHUP"];
+const SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
+  ? ["SIGINT"]
+  : ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
 
 /**
  * From the call on, a signal that asks this process to end aborts the signal that is given back, and nothing else: for

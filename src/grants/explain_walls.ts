@@ -4,7 +4,7 @@ import { achievedContainment, type HullCapabilities, NET_LANDLOCK_ABI } from "./
 import type { Grants, MountGrant } from "./grants.ts";
 import { toImports } from "./imports.ts";
 import { listenPorts } from "./net_walls.ts";
-import { toHull, toPermissions, toProcess } from "./walls.ts";
+import { guestThread, toHull, toPermissions, toProcess } from "./walls.ts";
 
 /** One wall: what it binds for this run and what it does not. */
 export interface WallExplanation {
@@ -84,7 +84,7 @@ function explainPermissions(grants: Grants, { compiled, work }: ExplainWallsOpti
 }
 
 function explainProcess(grants: Grants, { compiled, probe }: ExplainWallsOptions): WallExplanation {
-  const { dataBytes, cpuSeconds, fileBytes, openFiles } = toProcess(grants);
+  const { dataBytes, cpuSeconds, fileBytes, openFiles } = toProcess(grants, guestThread(grants));
   const hasLimits = compiled && probe.os === "linux";
   const limits = [
     `Resource limits: ${dataBytes} bytes of data, ${openFiles} descriptors, ${fileBytes} bytes a file` +

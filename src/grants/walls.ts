@@ -103,11 +103,24 @@ function listFlag(name: string, values: readonly string[]): string[] {
   return [`--allow-${name}=${values.map((value) => value.replaceAll(",", ",,")).join(",")}`];
 }
 
+/** Where a guest runs: in a thread of its own, with lists, or in the cell's main one, with everything revoked. */
+export type GuestThread = "own" | "main";
+
+/**
+ * With nothing but stdio, clocks and random granted a thread of its own adds no wall (everything revoked is narrower
+ * than any list) and costs 25 ms.
+ */
+export function guestThread(grants: Grants): GuestThread {
+  const { fs, net } = grants;
+  return fs.work === undefined && fs.mounts.length === 0 && net.length === 0 ? "main" : "own";
+}
+
 /** Wall 3: kernel limits of the cell's process, each a barrier behind the host's own exact count. */
-export function toProcess(grants: Grants): ProcessLimits {
+export function toProcess(grants: Grants, thread: GuestThread): ProcessLimits {
   const { memory_mb, cpu_seconds, file_bytes, open_files } = grants.limits;
+  const threadBytes = thread === "own" ? WORKER_DATA_BYTES : 0;
   return {
-    dataBytes: HULL_BASE_DATA_BYTES + WORKER_DATA_BYTES + memory_mb * 1024 ** 2,
+    dataBytes: HULL_BASE_DATA_BYTES + threadBytes + memory_mb * 1024 ** 2,
     ...(cpu_seconds === undefined ? {} : { cpuSeconds: cpu_seconds + CPU_SECONDS_HEADROOM }),
     fileBytes: file_bytes,
     openFiles: open_files + OPEN_FILES_HEADROOM,

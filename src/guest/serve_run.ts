@@ -1,6 +1,6 @@
 import { CapsuleError } from "../base/mod.ts";
 import { loadCached } from "../component/mod.ts";
-import { type CellPlaces, toHull, toPermissions, toProcess } from "../grants/mod.ts";
+import { type CellPlaces, type GuestThread, guestThread, toHull, toPermissions, toProcess } from "../grants/mod.ts";
 import type { ProcessHull } from "../hull/mod.ts";
 import type { CellWalls, RunLoad, ToCell } from "../protocol/mod.ts";
 import type { Denial, Resolution } from "../wasi/mod.ts";
@@ -21,12 +21,10 @@ export async function serveRun(
   messages: AsyncGenerator<ToCell>,
   hull: ProcessHull | undefined,
 ): Promise<void> {
-  const raised = confine(load, hull);
-  // With nothing but stdio granted a thread of its own adds no wall (everything revoked is narrower than any list)
-  // and costs 25 ms. A cell without a hull needs it: its main thread must stay free to see its parent go.
-  const worker = raised.landlock && preopensOf(load).length === 0 && load.grants.net.length === 0
-    ? undefined
-    : new GuestWorker(toPermissions(load.grants, placesOf(load)));
+  // A cell without a hull needs a thread for its guest: the main one must stay free to see its parent go.
+  const thread = hull && load.kernel.landlock ? guestThread(load.grants) : "own";
+  const raised = confine(load, hull, thread);
+  const worker = thread === "own" ? new GuestWorker(toPermissions(load.grants, placesOf(load))) : undefined;
   const loaded = loadCached({ dir: load.folders.cache, ...load.component });
   if (!Deno.build.standalone) await worker?.loaded;
   revokeUnneeded(load);
@@ -47,9 +45,9 @@ function placesOf({ folders, network }: RunLoad): CellPlaces {
 }
 
 /** Walls 3 and 4 on this process, as strong as this host has them; whether that is enough the parent decides. */
-function confine(load: RunLoad, hull: ProcessHull | undefined): Omit<CellWalls, "worker"> {
+function confine(load: RunLoad, hull: ProcessHull | undefined, thread: GuestThread): Omit<CellWalls, "worker"> {
   if (!hull) return { landlock: false, seccomp: false, abi: 0 };
-  hull.limit(toProcess(load.grants));
+  hull.limit(toProcess(load.grants, thread));
   const rules = toHull(load.grants, placesOf(load));
   const report = hull.confine({
     ...rules,

@@ -4,7 +4,7 @@ import { startProbe, WAYS_TO_BE_BUSY } from "./guest_run.ts";
 import { assertLastLine, sessionEnd } from "./limited_run.ts";
 import { assertNothingLeft, cellsOf } from "./leftovers.ts";
 
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
 
 function assertInterrupted(bed: Bed): void {
   const { status, exit_code, ended_by } = sessionEnd(bed);
