@@ -1,2 +1,0 @@
-// @ts-types="./cli.d.ts"
-export { parseArgs } from "deno-std/cli/parse_args.js";
