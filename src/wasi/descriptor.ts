@@ -121,8 +121,8 @@ export class Descriptor {
   readDirectory(): DirectoryEntryStream {
     const folder = this.#folder();
     return this.#attempt(".", () => {
-      requireUnmoved(folder);
-      return new DirectoryEntryStream(HOSTED, hostPath(folder));
+      const info = requireUnmoved(folder);
+      return new DirectoryEntryStream(HOSTED, hostPath(folder), info);
     });
   }
 
