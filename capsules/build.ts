@@ -34,6 +34,44 @@ export async function buildGuest(options: BuildGuestOptions): Promise<Uint8Array
   return new Uint8Array(component);
 }
 
+/** WASI under another name of the same length, and another version: see {@link buildHttpGuest}. */
+const FOREIGN = { name: "xasi:", version: "@0.2.11" } as const;
+
+/**
+ * {@link buildGuest} for a world with `wasi:http`; `folders` below the module root hold all that is imported.
+ *
+ * The builder runs a guest once while it is built, with its own `wasi:io` and with traps for `wasi:http`, whose streams
+ * are then of two types and do not link. So the guest is built for packages that are all unknown to it, and these get
+ * their name back afterwards, byte for byte. (With another version, since the runtime inside imports `wasi:io` too.)
+ */
+export async function buildHttpGuest(options: BuildGuestOptions, folders: readonly string[]): Promise<Uint8Array> {
+  const root = Deno.makeTempDirSync();
+  try {
+    for (const folder of [...folders, options.wit.slice(options.moduleRoot.length + 1)]) {
+      for (const file of listFiles(`${options.moduleRoot}/${folder}`)) {
+        const copy = `${root}${file.slice(options.moduleRoot.length)}`;
+        Deno.mkdirSync(copy.slice(0, copy.lastIndexOf("/")), { recursive: true });
+        const text = Deno.readTextFileSync(file);
+        Deno.writeTextFileSync(copy, text.replaceAll("wasi:", FOREIGN.name).replaceAll("@0.2.12", FOREIGN.version));
+      }
+    }
+    const moved = (path: string) => `${root}${path.slice(options.moduleRoot.length)}`;
+    const { source, wit } = options;
+    return renamed(await buildGuest({ ...options, source: moved(source), wit: moved(wit), moduleRoot: root }));
+  } finally {
+    Deno.removeSync(root, { recursive: true });
+  }
+}
+
+/** Replaces the foreign name by WASI's. */
+function renamed(component: Uint8Array): Uint8Array {
+  const [from, to] = [new TextEncoder().encode(FOREIGN.name), new TextEncoder().encode("wasi:")];
+  for (let at = component.indexOf(from[0]!); at >= 0; at = component.indexOf(from[0]!, at + 1)) {
+    if (from.every((byte, index) => component[at + index] === byte)) component.set(to, at);
+  }
+  return component;
+}
+
 /** Builds every sample below `folder` that is not up to date; `stamps` keeps what each was built from. */
 export async function buildCapsules(folder: string, stamps: string): Promise<void> {
   Deno.mkdirSync(stamps, { recursive: true });
