@@ -1,4 +1,4 @@
-import { writeAll } from "../base/mod.ts";
+import { CapsuleError, writeAll } from "../base/mod.ts";
 import { watchInterrupt } from "./interruption.ts";
 import { type Context, StdoutClosed, type TextSink } from "./verb.ts";
 
@@ -21,7 +21,7 @@ function stdoutSink(): TextSink {
         writeAll(Deno.stdout, encoder.encode(text));
       } catch (error) {
         if (error instanceof Deno.errors.BrokenPipe) throw new StdoutClosed("Write stdout: nobody reads it any more");
-        throw error;
+        throw new CapsuleError("stdout.failed", `Write stdout: ${(error as Error).message}`, { cause: error });
       }
     },
   };

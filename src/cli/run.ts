@@ -1,4 +1,4 @@
-import { CapsuleError, printableLine } from "../base/mod.ts";
+import { CapsuleError, printableJson, printableLine } from "../base/mod.ts";
 import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
 import { type CapsuleDigests, digestCapsule } from "../manifest/mod.ts";
@@ -43,7 +43,9 @@ async function runVerb(args: Arguments, context: Context): Promise<number> {
   if (!args.has("quiet")) warn(resolved, context);
   const isDryRun = args.has("dry-run");
   obtainConsent({ resolved, digest: digests.capsule, accept: args.has("accept"), remember: !isDryRun }, context);
-  return isDryRun ? await dryRun(resolved, digests, context) : await runRecorded(resolved, digests, args, context);
+  return isDryRun
+    ? await dryRun(resolved, digests, args, context)
+    : await runRecorded(resolved, digests, args, context);
 }
 
 function warn({ grants }: Resolved, context: Context): void {
@@ -51,12 +53,22 @@ function warn({ grants }: Resolved, context: Context): void {
 }
 
 /** Everything that a run would refuse is refused here too; then there is nothing more to say. */
-async function dryRun(resolved: Resolved, digests: CapsuleDigests, context: Context): Promise<number> {
+async function dryRun(
+  resolved: Resolved,
+  digests: CapsuleDigests,
+  args: Arguments,
+  context: Context,
+): Promise<number> {
   const probe = probeHull();
   const { grants } = resolved.grants;
   const containment = achievedContainment(probe, { compiled: isCompiled, net: grants.net });
   checkFloor(grants, containment);
   await prepareComponent(resolved, digests.component, probe.landlockAbi > 0 && probe.seccomp, context);
+  if (args.has("json")) {
+    const report = { status: "completed", exit_code: 0, dry_run: true, containment: containment.achieved };
+    context.stderr.write(printableJson(report) + "\n");
+    return 0;
+  }
   const name = printableLine(resolved.capsule.name);
   context.stdout.write(`${name} would run: every import is granted, containment ${containment.achieved}\n`);
   return 0;

@@ -46,7 +46,42 @@ forEachMode("boll run --dry-run: checks and builds, runs nothing", async (bed) =
   assertEquals(result.stdout.includes("hello from wasm"), false);
   const refused = await bed.guest("wants_http", ["--dry-run"]);
   assertEquals(refused.code, 5);
+  const json = await bed.guest("hello_stdio", ["--dry-run", "--json"]);
+  const wanted = { status: "completed", exit_code: 0, dry_run: true, containment: json.json?.containment };
+  assertEquals([json.code, json.stdout, json.json], [0, "", wanted]);
+  assertEquals(json.stderr.trimEnd().split("\n").length, 1);
+  assertEquals([...Deno.readDirSync(`${bed.home}/sessions`)], []);
 });
+
+forEachMode("boll run --quiet: only errors are said; without it warnings and denials too", async (bed) => {
+  const flags = ["--env", "ABSENT", "--mount", `${bed.folder("data")}:/data:ro`];
+  const args = ["run", await fixture("probe"), ...flags];
+  const source = 'attempt(() => writeFile("/data/x", "y")).err';
+  const loud = await bed.run([...args, "--", source]);
+  assertEquals(loud.code, 0);
+  assertMatch(loud.stderr, /^boll: warning: .*ABSENT.*\nboll: denied: .*\n$/);
+  const quiet = await bed.run([...args, "--quiet", "--", source]);
+  assertEquals([quiet.code, quiet.stdout, quiet.stderr], [0, loud.stdout, ""]);
+  const failed = await bed.guest("trap", ["--quiet"]);
+  assertEquals(failed.code, 1);
+  assertMatch(failed.stderr, /^boll: the guest trapped.*\n$/);
+});
+
+forEachMode(
+  "boll run --containment: a floor that is not met is refused before the guest runs, and recorded",
+  async (bed) => {
+    const scoped = await bed.guest("hello_stdio", ["--containment", "scoped"]);
+    const last = bed.trace().at(-1);
+    if (bed.mode === "binary") assertEquals([scoped.code, scoped.stdout], [0, "hello from wasm\n"], scoped.stderr);
+    else {
+      assertEquals([scoped.code, scoped.stdout], [5, ""]);
+      assertMatch(scoped.lastLine, /^boll: .*scoped/);
+      assertEquals([last?.event, last?.ended_by, last?.exit_code], ["session_end", "refused", 5]);
+      assertEquals(bed.trace().some(({ event }) => event === "walls"), false);
+    }
+    assertEquals((await bed.guest("hello_stdio", ["--containment", "advisory"])).code, 0);
+  },
+);
 
 forEachMode("boll run --json: stdout stays the guest's, one object on stderr, on refusals too", async (bed) => {
   const done = await bed.guest("hello_stdio", ["--json"]);

@@ -106,5 +106,7 @@ forEachMode(
     const source = 'printError(JSON.stringify(attempt(() => print("x")))); exit(0)';
     const { stderr } = await runInShell(bed, `$boll run ${probe} -- '${source}' >/dev/full`);
     assertStringIncludes(stderr, "last-operation-failed");
+    const version = await runInShell(bed, "$boll version >/dev/full");
+    assertEquals([version.code, version.stderr.startsWith("boll: Write stdout: No space left")], [1, true]);
   },
 );
