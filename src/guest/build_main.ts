@@ -20,8 +20,13 @@ export async function buildInCell(load: BuildLoad, channel: CellChannel, hull: P
   await channel.send({ type: "done", id: 0, value });
 }
 
+/** Without a kernel wall too, the executable's own permissions go: it is started with all of them. */
 function confine(load: BuildLoad, hull: ProcessHull | undefined): void {
-  if (!hull) return;
+  if (hull) raiseHull(load, hull);
+  for (const name of ["net", "env", "run", "ffi", "sys", "import"] as const) Deno.permissions.revokeSync({ name });
+}
+
+function raiseHull(load: BuildLoad, hull: ProcessHull): void {
   hull.limit({ dataBytes: HULL_BASE_DATA_BYTES + BUILD_MEMORY_BYTES, cpuSeconds: BUILD_CPU_SECONDS });
   hull.confine({
     read: [load.component],
@@ -36,5 +41,4 @@ function confine(load: BuildLoad, hull: ProcessHull | undefined): void {
     seccomp: true,
   });
   hull.close();
-  for (const name of ["net", "env", "run", "ffi", "sys"] as const) Deno.permissions.revokeSync({ name });
 }

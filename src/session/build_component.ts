@@ -45,24 +45,29 @@ async function buildInto(request: BuildRequest, key: string): Promise<CachedComp
   // Beside the cache, so that adopting it is a rename on one file system.
   const folder = Deno.makeTempDirSync({ dir: request.cacheRoot, prefix: ".build-" });
   try {
-    const own = selfCommand(toFlags({
-      kind: "build",
-      component: request.componentPath,
-      staging: folder,
-      tmp: tmp.path,
-      ...sourceFlags(),
-    }));
-    await using cell = await spawnServingCell({
-      program: own.program,
-      args: own.args,
-      env: cellEnvironment(tmp.path, own),
-      tmp: tmp.path,
-    });
-    const result = await askForBuild(cell, request, folder, tmp.path);
+    const result = await buildInCell(request, folder, tmp.path);
     return adoptBuild(request.cacheRoot, { key, digest: request.digest }, folder, result);
   } finally {
     removeIfThere(folder);
   }
+}
+
+/** The cell is dead when this settles: nobody changes the folder while what it says of it is checked. */
+async function buildInCell(request: BuildRequest, folder: string, tmp: string): Promise<unknown> {
+  const own = selfCommand(toFlags({
+    kind: "build",
+    component: request.componentPath,
+    staging: folder,
+    tmp,
+    ...sourceFlags(),
+  }));
+  await using cell = await spawnServingCell({
+    program: own.program,
+    args: own.args,
+    env: cellEnvironment(tmp, own),
+    tmp,
+  });
+  return await askForBuild(cell, request, folder, tmp);
 }
 
 async function askForBuild(cell: CellProcess, request: BuildRequest, folder: string, tmp: string): Promise<unknown> {
