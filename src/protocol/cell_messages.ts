@@ -1,6 +1,17 @@
 import { CapsuleError } from "../base/mod.ts";
 import { Fields, textItem } from "./fields.ts";
 import type { Grants } from "../grants/mod.ts";
+import {
+  type CallError,
+  decodeCallError,
+  decodeChunk,
+  decodeCredit,
+  decodeHead,
+  decodeHttpCall,
+  decodeLog,
+  type FromServingCell,
+  type ToServingCell,
+} from "./http_messages.ts";
 
 /** One file of a cached component: name, SHA-256 (lower-case hex), size in bytes. */
 export interface CellFile {
@@ -62,6 +73,13 @@ export interface RunLoad {
   readonly terminal: readonly [boolean, boolean, boolean];
 }
 
+/** What a serving cell is given, first and once: as a run cell, and how many requests it works on at once. */
+export interface ServeLoad extends Omit<RunLoad, "kind" | "terminal"> {
+  readonly kind: "serve";
+  /** 1 to 1000. */
+  readonly concurrency: number;
+}
+
 /** What a build cell is given: a component to describe, check and transpile into `folder`. */
 export interface BuildLoad {
   readonly type: "load";
@@ -76,7 +94,9 @@ export interface BuildLoad {
 /** Parent to cell (control protocol §7). */
 export type ToCell =
   | RunLoad
+  | ServeLoad
   | BuildLoad
+  | ToServingCell
   | { readonly type: "call"; readonly id: number; readonly export: string }
   | ({ readonly type: "host_result" } & HostResult)
   | { readonly type: "ping"; readonly seq: number };
@@ -125,7 +145,8 @@ export type FromCell =
   | ({ readonly type: "usage" } & CellUsage)
   | { readonly type: "pong"; readonly seq: number }
   | ({ readonly type: "host_call" } & HostCall)
-  | { readonly type: "done"; readonly id: number; readonly value: unknown }
+  | { readonly type: "done"; readonly id: number; readonly value: unknown; readonly error?: CallError }
+  | FromServingCell
   | { readonly type: "failed"; readonly code: string; readonly message: string }
   | ({ readonly type: "ended" } & GuestEnding);
 
@@ -174,7 +195,20 @@ export function decodeFromCell(message: Record<string, unknown>): FromCell | und
       return { type, id: fields.integer("id"), name, args: { name: args.string("name", { max: MAX_HOST_NAME }) } };
     }
     case "done":
-      return { type, id: fields.integer("id"), value: fields.raw("value") };
+      return {
+        type,
+        id: fields.integer("id"),
+        value: fields.raw("value"),
+        ...fields.optional("error", (name) => decodeCallError(fields.object(name))),
+      };
+    case "head":
+      return decodeHead(fields);
+    case "chunk":
+      return decodeChunk(fields);
+    case "credit":
+      return decodeCredit(fields);
+    case "log":
+      return decodeLog(fields);
     case "failed":
       return { type, code: fields.string("code", { max: 64 }), message: fields.string("message", { max: 65_536 }) };
     case "ended":
@@ -228,9 +262,16 @@ export function decodeToCell(message: Record<string, unknown>): ToCell {
   const type = fields.string("type", { max: 64 });
   switch (type) {
     case "load":
-      return fields.oneOf("kind", ["run", "build"]) === "run" ? decodeRunLoad(fields) : decodeBuildLoad(fields);
+      return decodeLoad(fields);
     case "call":
+      if (fields.has("request")) return decodeHttpCall(fields);
       return { type, id: fields.integer("id"), export: fields.string("export", { max: 256 }) };
+    case "chunk":
+      return decodeChunk(fields);
+    case "credit":
+      return decodeCredit(fields);
+    case "cancel":
+      return { type, id: fields.integer("id") };
     case "host_result":
       return { type, ...decodeHostResult(fields) };
     case "ping":
@@ -240,14 +281,34 @@ export function decodeToCell(message: Record<string, unknown>): ToCell {
   }
 }
 
-function decodeRunLoad(fields: Fields): RunLoad {
+function decodeLoad(fields: Fields): RunLoad | ServeLoad | BuildLoad {
+  switch (fields.oneOf("kind", ["run", "serve", "build"])) {
+    case "run": {
+      const terminal = fields.list("terminal", (item) => item === true, { max: 3 });
+      return {
+        ...decodeGuestLoad(fields),
+        kind: "run",
+        terminal: [terminal[0] === true, terminal[1] === true, terminal[2] === true],
+      };
+    }
+    case "serve": {
+      const concurrency = fields.integer("concurrency");
+      if (concurrency < 1 || concurrency > 1_000) {
+        throw new CapsuleError("protocol.bad_field", "Read a message: message.concurrency is not 1 to 1000");
+      }
+      return { ...decodeGuestLoad(fields), kind: "serve", concurrency };
+    }
+    case "build":
+      return decodeBuildLoad(fields);
+  }
+}
+
+function decodeGuestLoad(fields: Fields): Omit<RunLoad, "kind" | "terminal"> {
   const folders = fields.object("folders");
   const component = fields.object("component");
   const kernel = fields.object("kernel");
-  const terminal = fields.list("terminal", (item) => item === true, { max: 3 });
   return {
     type: "load",
-    kind: "run",
     grants: decodeGrants(fields.object("grants")),
     args: fields.list("args", textItem),
     env: fields.list("env", decodePair),
@@ -264,7 +325,6 @@ function decodeRunLoad(fields: Fields): RunLoad {
     },
     kernel: { landlock: kernel.boolean("landlock"), seccomp: kernel.boolean("seccomp") },
     ...fields.optional("network", (name) => decodeNetwork(fields.object(name))),
-    terminal: [terminal[0] === true, terminal[1] === true, terminal[2] === true],
   };
 }
 

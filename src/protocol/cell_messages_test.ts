@@ -2,7 +2,19 @@ import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { CapsuleError } from "../base/mod.ts";
 import { DEFAULT_LIMITS } from "../grants/mod.ts";
-import { decodeFromCell, decodeToCell, type FromCell, type RunLoad, type ToCell } from "./mod.ts";
+import {
+  decodeChunkData,
+  decodeFromCell,
+  decodeToCell,
+  encodeChunkData,
+  type FromCell,
+  MAX_CHUNK_BYTES,
+  MAX_HEAD_BYTES,
+  MAX_HEAD_FIELDS,
+  type RunLoad,
+  STREAM_WINDOW_BYTES,
+  type ToCell,
+} from "./mod.ts";
 
 const USAGE = { memory_percent: 1, bytes_written: 3, output_bytes: 4, stdout_closed: false };
 
@@ -14,6 +26,11 @@ const UP: FromCell[] = [
   { type: "pong", seq: 7 },
   { type: "host_call", id: 3, name: "resolve", args: { name: "api.example.com" } },
   { type: "done", id: 0, value: { any: [1] } },
+  { type: "done", id: 9, value: undefined, error: { kind: "trap", detail: "unreachable" } },
+  { type: "head", id: 9, status: 200, headers: [["content-type", "text/plain"], ["x", "\xe9\t"]] },
+  { type: "chunk", id: 9, stream: "response", data: "aGk=", end: false },
+  { type: "credit", id: 9, stream: "request", bytes: 65_536 },
+  { type: "log", id: 9, stream: "stderr", text: "a line" },
   { type: "failed", code: "component.invalid", message: "Build component: no" },
   { type: "ended", kind: "exit", code: 255 },
   { type: "ended", kind: "limit", limit: "output" },
@@ -54,8 +71,34 @@ const DOWN: ToCell[] = [
       memories: [{ module: "m.wasm", page_bytes: 1, min_pages: 0, max_pages: 9 }],
     },
   },
+  {
+    type: "load",
+    kind: "serve",
+    grants: MINIMAL.grants,
+    args: [],
+    env: [],
+    folders: MINIMAL.folders,
+    component: MINIMAL.component,
+    kernel: MINIMAL.kernel,
+    concurrency: 8,
+  },
   { type: "load", kind: "build", component: "/c.wasm", folder: "/f", tmp: "/t", memory_mb: 64, hull: false },
   { type: "call", id: 0, export: "wasi:cli/run" },
+  {
+    type: "call",
+    id: 1,
+    request: {
+      method: "POST",
+      scheme: "http",
+      authority: "a.example:8080",
+      path_with_query: "/x?y",
+      headers: [["accept", "*/*"]],
+    },
+    has_body: true,
+  },
+  { type: "chunk", id: 1, stream: "request", data: "", end: true },
+  { type: "credit", id: 1, stream: "response", bytes: 1 },
+  { type: "cancel", id: 1 },
   { type: "host_result", id: 3, value: { addresses: ["192.0.2.1", "2001:db8::1"] } },
   { type: "host_result", id: 4, error: "denied" },
   { type: "ping", seq: 2 },
@@ -116,6 +159,36 @@ Deno.test("decodeFromCell: bounds on what an enemy may say", () => {
   assertThrows(() => decodeFromCell(call), CapsuleError);
   assertEquals(decodeFromCell({ ...call, args: { name: "x".repeat(255) } })?.type, "host_call");
   assertThrows(() => decodeFromCell({ ...call, name: "delegate" }), CapsuleError);
+});
+
+Deno.test("decodeFromCell: bounds of a head, a chunk, a credit and a log", () => {
+  const refuse = (message: object) => {
+    assertEquals(assertThrows(() => decodeFromCell(wire(message)), CapsuleError).code, "protocol.bad_field");
+  };
+  const allow = (message: object) => assertEquals(decodeFromCell(wire(message)) !== undefined, true);
+  const head = { type: "head", id: 0, status: 200, headers: [] as string[][] };
+  for (const status of [200, 599]) allow({ ...head, status });
+  for (const status of [0, 101, 199, 600]) refuse({ ...head, status });
+  for (const value of ["a\r\nb: c", "a\nb", "a\0", "\x7f", "\u0100"]) refuse({ ...head, headers: [["x", value]] });
+  for (const name of ["", "a b", "a:", "a\r\n", "é"]) refuse({ ...head, headers: [[name, "v"]] });
+  allow({ ...head, headers: Array(MAX_HEAD_FIELDS).fill(["a", "b"]) });
+  refuse({ ...head, headers: Array(MAX_HEAD_FIELDS + 1).fill(["a", "b"]) });
+  allow({ ...head, headers: [["a", "b".repeat(MAX_HEAD_BYTES - 1)]] });
+  refuse({ ...head, headers: [["a", "b".repeat(MAX_HEAD_BYTES)]] });
+  const chunk = { type: "chunk", id: 0, stream: "response", end: false };
+  allow({ ...chunk, data: encodeChunkData(new Uint8Array(MAX_CHUNK_BYTES)) });
+  refuse({ ...chunk, data: encodeChunkData(new Uint8Array(MAX_CHUNK_BYTES + 3)) });
+  allow({ type: "credit", id: 0, stream: "request", bytes: STREAM_WINDOW_BYTES });
+  refuse({ type: "credit", id: 0, stream: "request", bytes: STREAM_WINDOW_BYTES + 1 });
+  allow({ type: "log", id: 0, stream: "stdout", text: "x".repeat(8_192) });
+  refuse({ type: "log", id: 0, stream: "stdout", text: "x".repeat(8_193) });
+});
+
+Deno.test("decodeChunkData: what was encoded, and nothing that is not base64", () => {
+  const chunk = (data: string) => ({ type: "chunk", id: 0, stream: "response", data, end: true } as const);
+  const bytes = new Uint8Array([0, 255, 10]);
+  assertEquals(decodeChunkData(chunk(encodeChunkData(bytes))), bytes);
+  assertEquals(assertThrows(() => decodeChunkData(chunk("%%%")), CapsuleError).code, "protocol.bad_field");
 });
 
 Deno.test("decode: no inherited property is a field", () => {

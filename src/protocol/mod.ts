@@ -6,3 +6,5 @@
 export * from "./cell_messages.ts";
 export * from "./fields.ts";
 export * from "./frame.ts";
+export * from "./http_messages.ts";
+export * from "./stream_window.ts";
