@@ -81,17 +81,21 @@ export async function buildCapsules(folder: string, stamps: string): Promise<voi
     const inputs = digestFiles([`${folder}/build.ts`, `${folder}/wit`, `${folder}/wasi`, `${folder}/${name}/src`]);
     if (isFile(component) && isFile(stamp) && Deno.readTextFileSync(stamp) === inputs) continue;
     const startedAt = performance.now();
-    const bytes = await buildGuest({
-      source: `${folder}/${name}/src/main.js`,
-      moduleRoot: folder,
-      wit: `${folder}/wit`,
-      world: name,
-    });
+    const options = { source: `${folder}/${name}/src/main.js`, moduleRoot: folder, wit: `${folder}/wit`, world: name };
+    const bytes = usesHttp(`${folder}/wit/worlds.wit`, name)
+      ? await buildHttpGuest(options, [`${name}/src`, "wasi"])
+      : await buildGuest(options);
     replaceFile(component, bytes, stamps);
     replaceFile(stamp, new TextEncoder().encode(inputs), stamps);
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     console.error(`built ${name}: ${(bytes.length / 1e6).toFixed(2)} MB in ${seconds} s`);
   }
+}
+
+/** Whether a world of the file names `wasi:http`. */
+function usesHttp(worlds: string, world: string): boolean {
+  const text = Deno.readTextFileSync(worlds).split(`world ${world} {`)[1] ?? "";
+  return text.slice(0, text.indexOf("}")).includes("wasi:http/");
 }
 
 /** The SHA-256 of all files at or below `paths`, with their names below each path. */

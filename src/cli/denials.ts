@@ -35,7 +35,7 @@ export class Denials {
     const hints = [...this.#denied.values()];
     for (const denied of hints.slice(0, MAX_HINTS)) {
       const place = manifestPlace(this.#capsule, denied);
-      const manifest = place === undefined ? "" : `, or change ${place}`;
+      const manifest = place === undefined ? "" : `, or change it in ${place}`;
       context.stderr.write(
         `boll: denied: ${printableLine(denied.asked)}; add ${printableLine(denied.allow)}${printableLine(manifest)}\n`,
       );

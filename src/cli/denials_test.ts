@@ -29,7 +29,7 @@ Deno.test("Denials: the flag and the manifest's line are printed and recorded, f
     const place = `${capsule.manifestPath}:6 (grants.fs.mounts[1])`;
     assertEquals(
       stderr(),
-      `boll: denied: write /data/\\u{1b}[2J; add --mount /srv:/data:rw, or change ${place}\n`,
+      `boll: denied: write /data/\\u{1b}[2J; add --mount /srv:/data:rw, or change it in ${place}\n`,
     );
     const [event] = readTrace(places.trace).events;
     assertEquals(event!["allow"], { flag: "--mount /srv:/data:rw", manifest: place });
