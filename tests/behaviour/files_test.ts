@@ -1,5 +1,6 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Bed, fixture, forEachMode } from "../harness.ts";
+import { childrenOf, peakMemoryBytes } from "../processes.ts";
 
 /** A read-only mount with a secret beside it, and a writable one. */
 function places(bed: Bed): { data: string; work: string; secret: string; flags: string[] } {
@@ -161,3 +162,44 @@ forEachMode("files: 64 MiB from file to file through the host", async (bed) => {
   assertEquals(copied.length, bytes.length);
   assertEquals(copied.every((byte, at) => byte === bytes[at]), true);
 });
+
+forEachMode("files: 1 GiB from file to file in flat memory", async (bed) => {
+  const { data, work, flags } = places(bed);
+  const length = 2 ** 30;
+  Deno.writeFileSync(`${data}/source.bin`, new Uint8Array(0));
+  Deno.truncateSync(`${data}/source.bin`, length);
+  // Built before, so that the only cell is the guest's.
+  assertEquals((await bed.guest("file_copy", ["--dry-run"])).code, 0);
+  const running = bed.start(["run", await fixture("file_copy"), ...flags]);
+  let ended = false;
+  const result = running.result().finally(() => ended = true);
+  let [early, late] = [0, 0];
+  while (!ended) {
+    const copied = sizeIfThere(`${work}/target.bin`);
+    const peak = peakIfThere(running.child.pid);
+    if (copied > 0 && copied < length / 4) early = peak || early;
+    if (copied > length / 2) late = Math.max(late, peak);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+  const { code, stderr } = await result;
+  assertEquals([code, stderr, sizeIfThere(`${work}/target.bin`)], [0, "", length]);
+  assert(early > 0 && late > 0, "the copy was over before it was looked at");
+  assert(late - early < 64 * 2 ** 20, `the cell grew by ${late - early} bytes`);
+});
+
+function sizeIfThere(path: string): number {
+  try {
+    return Deno.statSync(path).size;
+  } catch {
+    return 0;
+  }
+}
+
+/** The most memory that a run's cell had, 0 when there is none. */
+function peakIfThere(pid: number): number {
+  try {
+    return Math.max(0, ...childrenOf(pid).map(peakMemoryBytes));
+  } catch {
+    return 0;
+  }
+}

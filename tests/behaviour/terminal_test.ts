@@ -66,3 +66,36 @@ forEachMode("terminal: Ctrl-Z stops the whole job and fg brings it back", async 
   await terminal.type("exit 0\n");
   assertEquals(await terminal.end(), 0);
 });
+
+forEachMode(
+  "terminal: a foreign capsule shows its grants and asks once; a no runs nothing, a yes is remembered",
+  async (bed) => {
+    const manifest = { name: "asks", version: "0.1.0", component: "guest.wasm", grants: { env: ["LANG"] } };
+    const folder = bed.folder("asks", { "capsule.jsonc": JSON.stringify(manifest) });
+    Deno.copyFileSync(await fixture("hello_stdio"), `${folder}/guest.wasm`);
+    const run = async (answer?: string) => {
+      await using terminal = new Terminal(bed.command(["run", folder]), {
+        scratch: bed.root,
+        cwd: bed.root,
+        env: bed.environment(),
+      });
+      if (answer !== undefined) {
+        await terminal.waitFor("[y/N] ");
+        await terminal.type(answer);
+      }
+      const code = await terminal.end();
+      return { code, screen: terminal.output.text, ran: terminal.output.text.includes("hello from wasm") };
+    };
+    for (const no of ["n\n", "\n", "\x04", "yess\n"]) {
+      const { code, screen, ran } = await run(no);
+      assertEquals([code, ran], [5, false], screen);
+      assertStringIncludes(screen, "LANG");
+    }
+    const accepted = await run("y\n");
+    assertEquals([accepted.code, accepted.ran], [0, true], accepted.screen);
+    const again = await run();
+    assertEquals([again.code, again.ran, again.screen.includes("[y/N]")], [0, true, false], again.screen);
+    Deno.writeTextFileSync(`${folder}/new.txt`, "changed");
+    assertEquals((await run("n\n")).code, 5);
+  },
+);
