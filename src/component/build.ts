@@ -34,6 +34,7 @@ export async function buildComponent(
   stagingDir: string,
   options: BuildOptions,
 ): Promise<BuildResult> {
+  const digest = `sha256:${hashBytes(bytes)}`;
   const tools = await openWasmTools();
   const isModule = detectLayer(bytes) === "module";
   const component = isModule ? adaptModule(bytes, tools) : bytes;
@@ -50,7 +51,7 @@ export async function buildComponent(
   const glue = writeFile(stagingDir, "glue.js", new TextEncoder().encode(source));
   const kind = isModule ? "adapted" : "component";
   const names = counted.map(([name]) => name);
-  return { description: { kind, ...outer, wit, memories: listMemories(names, memories) }, glue, modules };
+  return { digest, description: { kind, ...outer, wit, memories: listMemories(names, memories) }, glue, modules };
 }
 
 function detectLayer(bytes: Uint8Array): "module" | "component" {

@@ -7,6 +7,7 @@ const MAX_WIT_CHARACTERS = 64 * 1024;
 /** No file of a build may be larger, bytes. */
 const MAX_FILE_BYTES = 256 * 1024 * 1024;
 const FILE_NAME = /^[a-z0-9][a-z0-9_.]{0,63}$/;
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
 const EXTERNAL_NAME = /^[A-Za-z0-9:/@.+[\]-]{1,256}$/;
 
 /**
@@ -16,11 +17,13 @@ const EXTERNAL_NAME = /^[A-Za-z0-9:/@.+[\]-]{1,256}$/;
  */
 export function decodeBuildResult(value: unknown): BuildResult {
   const result = record(value, "result");
+  const { digest } = result;
+  if (typeof digest !== "string" || !DIGEST.test(digest)) fail("digest", "sha256: and 64 hex digits");
   const glue = decodeFile(result.glue, "glue");
   const modules = list(result.modules, "modules", MAX_FILES).map((file) => decodeFile(file, "module"));
   const names = new Set([glue, ...modules].map(({ name }) => name));
   if (names.size !== modules.length + 1 || names.has("meta.json")) fail("names of files", "each once, none meta.json");
-  return { description: decodeDescription(result.description, names), glue, modules };
+  return { digest, description: decodeDescription(result.description, names), glue, modules };
 }
 
 function decodeDescription(value: unknown, files: ReadonlySet<string>): ComponentDescription {

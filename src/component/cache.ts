@@ -26,13 +26,13 @@ export function findCached(cacheRoot: string, key: string): CachedComponent | un
     const info = Deno.lstatSync(`${dir}/${META}`);
     if (!info.isFile || info.size > MAX_META_BYTES) return undefined;
     const meta = JSON.parse(Deno.readTextFileSync(`${dir}/${META}`));
-    if (meta.key !== key || meta.tool !== TOOL_VERSION || !isDigest(meta.digest)) return undefined;
+    if (meta.key !== key || meta.tool !== TOOL_VERSION) return undefined;
     const result = decodeBuildResult(meta);
     for (const { name, bytes } of [result.glue, ...result.modules]) {
       const file = Deno.lstatSync(`${dir}/${name}`);
       if (!file.isFile || file.size !== bytes) return undefined;
     }
-    return { key, digest: meta.digest, dir, ...result };
+    return { key, dir, ...result };
   } catch {
     return undefined;
   }
@@ -40,8 +40,8 @@ export function findCached(cacheRoot: string, key: string): CachedComponent | un
 
 /**
  * Takes a build out of `stagingDir` into the cache and returns it. `result` is what the build cell said and the
- * folder what it wrote: both are decoded and checked, and only bytes that were hashed here are kept. The cell must be
- * dead. The folder appears whole, by one rename; when another process was first, its build is returned. The caller
+ * folder what it wrote: both are decoded and checked, and only bytes that were hashed here are kept. What it built must
+ * be what was asked for: its file may have been replaced since it was digested. The cell must be dead. The folder appears whole, by one rename; when another process was first, its build is returned. The caller
  * removes `stagingDir`.
  * @throws component.build_failed
  */
@@ -52,13 +52,18 @@ export function adoptBuild(
   result: unknown,
 ): CachedComponent {
   const target = placeOf(cacheRoot, id.key);
-  if (!isDigest(id.digest)) throw new TypeError(`Adopt build: found digest ${id.digest}, wanted sha256:…`);
   const build = decodeBuildResult(result);
+  if (build.digest !== id.digest) {
+    throw new CapsuleError(
+      "component.build_failed",
+      `Adopt build: the component changed while it was read: found ${build.digest}, wanted ${id.digest}; try again`,
+    );
+  }
   const fresh = `${cacheRoot}/.${newId("req")}.tmp`;
   try {
     Deno.mkdirSync(fresh, { mode: 0o700, recursive: true });
     for (const file of [build.glue, ...build.modules]) copyChecked(stagingDir, fresh, file);
-    Deno.writeTextFileSync(`${fresh}/${META}`, encodeMeta(id, build), { mode: 0o600, createNew: true });
+    Deno.writeTextFileSync(`${fresh}/${META}`, encodeMeta(id.key, build), { mode: 0o600, createNew: true });
     return putInPlace(fresh, target, () => findCached(cacheRoot, id.key));
   } finally {
     removeTree(fresh);
@@ -70,8 +75,8 @@ export function dropCached(cached: Pick<CachedComponent, "dir">): void {
   removeTree(cached.dir);
 }
 
-function encodeMeta(id: { readonly key: string; readonly digest: string }, build: BuildResult): string {
-  return JSON.stringify({ key: id.key, digest: id.digest, tool: TOOL_VERSION, ...build });
+function encodeMeta(key: string, build: BuildResult): string {
+  return JSON.stringify({ key, tool: TOOL_VERSION, ...build });
 }
 
 /** Reads a plain file of the build, compares size and hash, and writes those very bytes. */
@@ -127,8 +132,4 @@ function removeTree(path: string): void {
 function placeOf(cacheRoot: string, key: string): string {
   if (!/^[0-9a-f]{64}$/.test(key)) throw new TypeError(`Find cached build: found key ${key}, wanted 64 hex digits`);
   return `${cacheRoot}/${key}`;
-}
-
-function isDigest(value: unknown): value is string {
-  return typeof value === "string" && /^sha256:[0-9a-f]{64}$/.test(value);
 }

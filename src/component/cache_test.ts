@@ -18,6 +18,7 @@ function stage(folder: string, glue = "return 1;"): BuildResult {
     return { name, sha256: hashBytes(bytes), bytes: bytes.length };
   };
   return {
+    digest: SAMPLE_DIGEST,
     description: {
       kind: "component",
       imports: ["wasi:cli/stdout@0.2.0"],
@@ -52,7 +53,7 @@ Deno.test("adoptBuild: what was announced appears whole under its key, and nothi
   await inPlaces((root, staging, result) => {
     Deno.writeTextFileSync(`${staging}/extra`, "not announced");
     const cached = adoptBuild(root, ID, staging, { ...result, more: 1 });
-    assertEquals(cached, { ...ID, dir: `${root}/${KEY}`, ...result });
+    assertEquals(cached, { key: KEY, dir: `${root}/${KEY}`, ...result });
     assertEquals(findCached(root, KEY), cached);
     assertEquals(entries(root), [KEY]);
     assertEquals(entries(cached.dir), ["c.core.wasm", "glue.js", "meta.json"]);
@@ -67,6 +68,9 @@ Deno.test("adoptBuild: a hostile result is refused and leaves nothing behind", a
   const changes: [string, (result: BuildResult) => unknown][] = [
     ["nothing", () => undefined],
     ["a list", () => []],
+    ["no digest", ({ digest: _, ...rest }) => rest],
+    ["a digest that is none", (r) => ({ ...r, digest: r.digest.toUpperCase() })],
+    ["another component, swapped in behind the digest", (r) => ({ ...r, digest: r.digest.replace("5a", "5b") })],
     ["no glue", ({ glue: _, ...rest }) => rest],
     ["a name with a path", (r) => ({ ...r, glue: { ...r.glue, name: "../glue.js" } })],
     ["an absolute name", (r) => ({ ...r, glue: { ...r.glue, name: "/etc/passwd" } })],

@@ -77,7 +77,7 @@ export async function buildSample(sample: string | Uint8Array, memoryMb = 64): P
   return await inFolder((folder) => buildComponent(bytes, folder, { memoryMb }));
 }
 
-/** A made-up digest: the cache does not compute it. */
+/** A made-up digest. */
 export const SAMPLE_DIGEST = `sha256:${"5a".repeat(32)}`;
 
 /** Builds bytes or text and puts them into a cache below `folder`. */
@@ -89,10 +89,10 @@ export async function cacheSample(
   const bytes = typeof sample === "string" ? await encodeText(sample) : sample;
   const staging = Deno.makeTempDirSync({ dir: folder });
   const result = await buildComponent(bytes, staging, { memoryMb });
-  const key = cacheKey(SAMPLE_DIGEST, { memoryMb });
+  const key = cacheKey(result.digest, { memoryMb });
   const cached = adoptBuild(
     `${folder}/cache`,
-    { key, digest: SAMPLE_DIGEST },
+    { key, digest: result.digest },
     staging,
     JSON.parse(JSON.stringify(result)),
   );

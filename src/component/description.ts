@@ -35,6 +35,8 @@ export interface ComponentDescription {
 
 /** What a build leaves in its folder: the glue source and the core modules it links. */
 export interface BuildResult {
+  /** `sha256:<hex>` of the very bytes that were built. */
+  readonly digest: string;
   readonly description: ComponentDescription;
   readonly glue: CoreFile;
   readonly modules: readonly CoreFile[];
@@ -43,7 +45,6 @@ export interface BuildResult {
 /** A build that was checked and lies in the cache, in folder `dir`. */
 export interface CachedComponent extends BuildResult {
   readonly key: string;
-  readonly digest: string;
   readonly dir: string;
 }
 
