@@ -25,16 +25,22 @@ const CUT = "\n// (cut)\n";
 /**
  * Describes, checks, caps and transpiles a component (or adapts a preview1 module first), and writes the glue and the
  * core modules as new files into `stagingDir`. Hostile bytes may make it slow, or end this process at its memory
- * limit: it is for the build cell alone.
+ * limit: it is for the build cell alone. Bytes of another digest than the one asked for are refused before any is parsed.
  * @throws component.not_wasm | component.core_module | component.invalid | component.unsupported |
  * component.too_large | component.memory_exceeds_cap | component.build_failed
  */
 export async function buildComponent(
   bytes: Uint8Array,
   stagingDir: string,
-  options: BuildOptions,
+  options: BuildOptions & { readonly digest?: string },
 ): Promise<BuildResult> {
   const digest = `sha256:${hashBytes(bytes)}`;
+  if (options.digest !== undefined && options.digest !== digest) {
+    throw new CapsuleError(
+      "component.build_failed",
+      `Read component: it changed while it was read: found ${digest}, wanted ${options.digest}; try again`,
+    );
+  }
   const tools = await openWasmTools();
   const isModule = detectLayer(bytes) === "module";
   const component = isModule ? adaptModule(bytes, tools) : bytes;

@@ -16,7 +16,7 @@ const BUILD_CPU_SECONDS = 60;
 export async function buildInCell(load: BuildLoad, channel: CellChannel, hull: ProcessHull | undefined): Promise<void> {
   confine(load, hull);
   const bytes = Deno.readFileSync(load.component);
-  const value = await buildComponent(bytes, load.folder, { memoryMb: load.memory_mb });
+  const value = await buildComponent(bytes, load.folder, { memoryMb: load.memory_mb, digest: load.digest });
   await channel.send({ type: "done", id: 0, value });
 }
 

@@ -11,6 +11,7 @@ const load: BuildLoad = {
   type: "load",
   kind: "build",
   component: missing,
+  digest: "sha256:none",
   folder: "/nowhere",
   tmp: "/nowhere",
   memory_mb: 1,

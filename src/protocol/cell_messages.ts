@@ -85,6 +85,8 @@ export interface BuildLoad {
   readonly type: "load";
   readonly kind: "build";
   readonly component: string;
+  /** `sha256:<hex>` of the bytes that are wanted: what else lies there by now is refused. */
+  readonly digest: string;
   readonly folder: string;
   readonly tmp: string;
   readonly memory_mb: number;
@@ -333,6 +335,7 @@ function decodeBuildLoad(fields: Fields): BuildLoad {
     type: "load",
     kind: "build",
     component: fields.string("component"),
+    digest: fields.string("digest", { max: 71 }),
     folder: fields.string("folder"),
     tmp: fields.string("tmp"),
     memory_mb: fields.integer("memory_mb"),

@@ -82,7 +82,16 @@ const DOWN: ToCell[] = [
     kernel: MINIMAL.kernel,
     concurrency: 8,
   },
-  { type: "load", kind: "build", component: "/c.wasm", folder: "/f", tmp: "/t", memory_mb: 64, hull: false },
+  {
+    type: "load",
+    kind: "build",
+    component: "/c.wasm",
+    digest: `sha256:${"5a".repeat(32)}`,
+    folder: "/f",
+    tmp: "/t",
+    memory_mb: 64,
+    hull: false,
+  },
   { type: "call", id: 0, export: "wasi:cli/run" },
   {
     type: "call",

@@ -84,6 +84,7 @@ async function askForBuild(cell: CellProcess, request: BuildRequest, folder: str
       type: "load",
       kind: "build",
       component: request.componentPath,
+      digest: request.digest,
       folder,
       tmp,
       memory_mb: request.memoryMb,
