@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "@std/path";
 import { CapsuleError, printableLine } from "../base/mod.ts";
-import { digestFile, digestFolder } from "./digest.ts";
+import { digestBytes, digestFile, digestFolder } from "./digest.ts";
 import type { Capsule, Manifest } from "./manifest.ts";
 import { readText } from "./regular_file.ts";
 
@@ -38,7 +38,8 @@ export interface CapsuleDigests {
 }
 
 /**
- * Reads and hashes each file of a capsule once.
+ * Reads and hashes each file of a capsule once. A manifest that is no longer the one that was read is refused: consent to
+ * this digest would be consent to other grants than those that are shown and given.
  * @throws {CapsuleError} `capsule.bad_file`
  */
 export function digestCapsule(capsule: Capsule): CapsuleDigests {
@@ -47,9 +48,15 @@ export function digestCapsule(capsule: Capsule): CapsuleDigests {
     return { capsule: digest, component: digest };
   }
   let component: string | undefined;
+  let manifest: string | undefined;
   const folder = digestFolder(capsule.root, (path, digest) => {
+    if (path === MANIFEST_NAME) manifest = digest;
     if (join(capsule.root, path) === capsule.componentPath) component = digest;
   });
+  if (manifest !== capsule.manifestDigest) {
+    const shown = printableLine(join(capsule.root, MANIFEST_NAME));
+    throw new CapsuleError("capsule.bad_file", `Digest ${shown}: it changed since it was read; try again`);
+  }
   if (component !== undefined) return { capsule: folder, component };
   throw new CapsuleError(
     "capsule.bad_file",
@@ -66,7 +73,7 @@ async function loadFolder(root: string, asked: string): Promise<Capsule> {
       `Load capsule ${printableLine(asked)}: found no ${MANIFEST_NAME} in it`,
     );
   }
-  const { text } = readText(manifestPath, { code: "manifest.unreadable", maxBytes: MAX_MANIFEST_BYTES });
+  const { text, bytes } = readText(manifestPath, { code: "manifest.unreadable", maxBytes: MAX_MANIFEST_BYTES });
   const { parseManifest } = await import("./parse_manifest.ts");
   const manifest = parseManifest(text, shown);
   return {
@@ -76,6 +83,7 @@ async function loadFolder(root: string, asked: string): Promise<Capsule> {
     version: manifest.version,
     componentPath: resolveNamedFile(manifest, root, { path: "component", name: manifest.component, file: shown }),
     manifestPath,
+    manifestDigest: digestBytes(bytes),
     manifest,
   };
 }

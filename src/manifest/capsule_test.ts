@@ -64,6 +64,22 @@ Deno.test("digestCapsule: the component's own digest beside the folder's; one th
   });
 });
 
+Deno.test("digestCapsule: a manifest that was replaced since it was read is refused, the same bytes anew are not", async () => {
+  await inFolder(async (dir) => {
+    writeManifest(`${dir}/c`, "a.wasm");
+    Deno.writeTextFileSync(`${dir}/c/a.wasm`, "\0asm");
+    const capsule = await loadCapsule(`${dir}/c`);
+    const { capsule: digest } = digestCapsule(capsule);
+    const text = Deno.readTextFileSync(`${dir}/c/capsule.jsonc`);
+    Deno.writeTextFileSync(`${dir}/c/capsule.jsonc`, `${text} `);
+    assertEquals(assertThrows(() => digestCapsule(capsule), CapsuleError).code, "capsule.bad_file");
+    Deno.removeSync(`${dir}/c/capsule.jsonc`);
+    assertEquals(assertThrows(() => digestCapsule(capsule), CapsuleError).code, "capsule.bad_file");
+    Deno.writeTextFileSync(`${dir}/c/capsule.jsonc`, text);
+    assertEquals(digestCapsule(capsule).capsule, digest);
+  });
+});
+
 Deno.test("loadCapsule: the component resolves inside the folder, or is refused with its place", async () => {
   await inFolder(async (dir) => {
     Deno.writeTextFileSync(`${dir}/outside.wasm`, "\0asm");

@@ -37,6 +37,8 @@ export interface Capsule {
   readonly componentPath: string;
   /** Present exactly when `kind` is `manifest`. */
   readonly manifestPath?: string;
+  /** `sha256:<hex>` of the bytes that `manifest` was read from. */
+  readonly manifestDigest?: string;
   readonly manifest?: Manifest;
 }
 
