@@ -1,14 +1,14 @@
 import { CapsuleError, printableJson, printableLine } from "../base/mod.ts";
-import { achievedContainment, checkFloor } from "../grants/mod.ts";
+import { achievedContainment, checkFloor, type ContainmentResult } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
-import { type CapsuleDigests, digestCapsule } from "../manifest/mod.ts";
-import { createSession, TraceWriter } from "../records/mod.ts";
+import { type Capsule, type CapsuleDigests, digestCapsule } from "../manifest/mod.ts";
+import { createSession, type SessionPlaces, TraceWriter } from "../records/mod.ts";
 import { interrupted, isCompiled, isStartInterrupted, type Outcome } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { BUILD_INFO } from "./build_info.ts";
 import { obtainConsent } from "./consent.ts";
 import { GRANT_OPTIONS, REFUSED_GRANT_FLAGS } from "./grant_flags.ts";
-import { guestArguments, launch } from "./launch.ts";
+import { guestArguments, type Launch, launch } from "./launch.ts";
 import { prepareComponent } from "./prepare_component.ts";
 import { reportEnding } from "./report_ending.ts";
 import { type Resolved, resolveRun } from "./resolve_run.ts";
@@ -52,6 +52,12 @@ function warn({ grants }: Resolved, context: Context): void {
   for (const warning of grants.warnings) context.stderr.write(`boll: warning: ${printableLine(warning)}\n`);
 }
 
+/** From source there is never a kernel wall, which is no news to who works on it. */
+function warnOfContainment({ achieved, reasons }: ContainmentResult, context: Context): void {
+  if (achieved === "scoped" || !isCompiled) return;
+  context.stderr.write(`boll: warning: containment is ${achieved}: ${printableLine(reasons.join("; "), 2000)}\n`);
+}
+
 /** Everything that a run would refuse is refused here too; then there is nothing more to say. */
 async function dryRun(
   resolved: Resolved,
@@ -91,22 +97,8 @@ async function runRecorded(
   const probe = probeHull();
   const kernel = { landlock: probe.landlockAbi > 0, seccomp: probe.seccomp };
   const containment = achievedContainment(probe, { compiled: isCompiled, net: grants.grants.net });
-  const declared = grants.grants.containment;
-  const identity = {
-    name: capsule.name,
-    kind: capsule.kind === "bare" ? "component" as const : "folder" as const,
-    path: capsule.manifestPath ?? capsule.componentPath,
-    ...(capsule.version === undefined ? {} : { version: capsule.version }),
-  };
-  trace.append("session_start", {
-    capsule: identity,
-    digest: digests.capsule,
-    containment: { ...(declared === undefined ? {} : { declared }), ...containment },
-    grants: grants.grants,
-    args: guestArguments(resolved, args),
-    ...(grants.grants.fs.work === undefined ? {} : { work: places.work }),
-    boll_version: BUILD_INFO.version,
-  });
+  const identity = identityOf(capsule);
+  recordStart(trace, places, { resolved, digests, args, identity, containment });
   const end = (how: { readonly outcome: Outcome; readonly error?: unknown }) => {
     const durationMs = Math.round(performance.now() - started);
     trace.append("session_end", { ...how.outcome, duration_ms: durationMs });
@@ -114,6 +106,7 @@ async function runRecorded(
   };
   try {
     checkFloor(grants.grants, containment);
+    if (!args.has("quiet")) warnOfContainment(containment, context);
     const { outcome } = await launch({
       resolved,
       identity,
@@ -131,6 +124,35 @@ async function runRecorded(
     if (interrupt.aborted || isStartInterrupted(error)) return end({ outcome: interrupted() });
     return end({ outcome: failureOutcome(error), error });
   }
+}
+
+function identityOf(capsule: Capsule): Launch["identity"] {
+  return {
+    name: capsule.name,
+    kind: capsule.kind === "bare" ? "component" : "folder",
+    path: capsule.manifestPath ?? capsule.componentPath,
+    ...(capsule.version === undefined ? {} : { version: capsule.version }),
+  };
+}
+
+function recordStart(
+  trace: TraceWriter,
+  places: SessionPlaces,
+  { resolved, digests, args, identity, containment }: Pick<
+    Launch,
+    "resolved" | "digests" | "args" | "identity" | "containment"
+  >,
+): void {
+  const { grants } = resolved.grants;
+  trace.append("session_start", {
+    capsule: identity,
+    digest: digests.capsule,
+    containment: { ...(grants.containment === undefined ? {} : { declared: grants.containment }), ...containment },
+    grants,
+    args: guestArguments(resolved, args),
+    ...(grants.fs.work === undefined ? {} : { work: places.work }),
+    boll_version: BUILD_INFO.version,
+  });
 }
 
 /** The guest never came to run: refused by what it is or asks for, or something of ours broke. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { fixture, forEachMode } from "../harness.ts";
+import { fixture, forEachMode, forMode } from "../harness.ts";
 
 forEachMode(
   "boll: an unknown verb, flag or value is a usage error with a suggestion, and nothing starts",
@@ -83,6 +83,19 @@ forEachMode(
   },
 );
 
+forMode(
+  "binary",
+  "boll run: less than the strongest containment is said once, with its reason; the strongest is not",
+  async (bed) => {
+    assertEquals((await bed.guest("hello_stdio")).stderr, "");
+    const flags = ["--net", "udp://127.0.0.1:9"];
+    const advisory = await bed.guest("hello_stdio", flags);
+    assertEquals([advisory.code, advisory.stdout], [0, "hello from wasm\n"]);
+    assertMatch(advisory.stderr, /^boll: warning: containment is advisory: [^\n]*udp[^\n]*\n$/);
+    assertEquals((await bed.guest("hello_stdio", [...flags, "--quiet"])).stderr, "");
+  },
+);
+
 forEachMode("boll run --json: stdout stays the guest's, one object on stderr, on refusals too", async (bed) => {
   const done = await bed.guest("hello_stdio", ["--json"]);
   assertEquals([done.stdout, done.stderr.trimEnd().split("\n").length], ["hello from wasm\n", 1]);
@@ -90,6 +103,17 @@ forEachMode("boll run --json: stdout stays the guest's, one object on stderr, on
   assertEquals(keys.filter((key) => !(key in (done.json ?? {}))), []);
   const refused = await bed.guest("wants_evil", ["--json"]);
   assertEquals([refused.json?.exit_code, refused.json?.ended_by], [5, "refused"]);
+});
+
+forEachMode("boll explain --json: its grants are the object that the trace of a run records", async (bed) => {
+  const flags = ["--mount", `${bed.folder("data")}:/data:rw`, "--env", "NAME=value", "--memory", "64m"];
+  const explained = await bed.run(["explain", await fixture("hello_stdio"), ...flags, "--json"]);
+  assertEquals((await bed.guest("hello_stdio", flags)).code, 0, explained.stderr);
+  const { grants, containment } = JSON.parse(explained.stdout);
+  const [start] = bed.trace();
+  assertEquals([start?.event, start?.grants], ["session_start", grants]);
+  assertEquals((start?.containment as Record<string, unknown>).achieved, containment.achieved);
+  assertEquals(JSON.stringify([start, explained.stdout]).includes("value"), false);
 });
 
 forEachMode("boll trace show: prints the session's events, as text and as JSON", async (bed) => {
