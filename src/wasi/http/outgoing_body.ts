@@ -8,6 +8,8 @@ import type { HttpError } from "./http_error.ts";
 /** What a body holds while its message was not handed over yet, bytes. */
 const IDLE_BYTES = 1024 * 1024;
 
+type SizeTag = "HTTP-request-body-size" | "HTTP-response-body-size";
+
 /** The contents of a message on its way out of the guest: what was declared, what came, and whether it is whole. */
 export class BodyContents {
   readonly #sink = new QueuedSink(IDLE_BYTES);
@@ -17,9 +19,12 @@ export class BodyContents {
   #state: "open" | "whole" | "broken" = "open";
   readonly #decided = Promise.withResolvers<void>();
 
-  /** `declared`: the length that a Content-Length field promises. */
-  constructor(declared?: bigint) {
+  readonly #sizeTag: SizeTag;
+
+  /** `declared`: the length that a Content-Length field promises; `sizeTag`: what breaking the promise is called. */
+  constructor(declared: bigint | undefined, sizeTag: SizeTag) {
     this.#declared = declared;
+    this.#sizeTag = sizeTag;
   }
 
   get declared(): bigint | undefined {
@@ -43,8 +48,9 @@ export class BodyContents {
   /** The guest says that this is all. @throws HttpError when it is not what was declared */
   finish(): void {
     if (this.#declared !== undefined && this.#written !== this.#declared) {
-      this.breakOff({ tag: "HTTP-request-body-size", val: this.#written });
-      throw { tag: "HTTP-request-body-size", val: this.#written } satisfies HttpError;
+      const error: HttpError = { tag: this.#sizeTag, val: this.#written };
+      this.breakOff(error);
+      throw error;
     }
     this.#state = "whole";
     this.#sink.end();
@@ -86,7 +92,7 @@ export class BodyContents {
 
   #write(bytes: Uint8Array): void {
     if (this.#declared !== undefined && this.#written + BigInt(bytes.length) > this.#declared) {
-      const error: HttpError = { tag: "HTTP-request-body-size", val: this.#written + BigInt(bytes.length) };
+      const error: HttpError = { tag: this.#sizeTag, val: this.#written + BigInt(bytes.length) };
       this.breakOff(error);
       throw new WireFailure(error, "invalid-argument");
     }

@@ -60,7 +60,7 @@ export class OutgoingRequest {
 
   body(): OutgoingBody {
     if (this.#body !== undefined) throw undefined;
-    this.#body = new BodyContents(this.#declared === "bad" ? undefined : this.#declared);
+    this.#body = new BodyContents(this.#declared === "bad" ? undefined : this.#declared, "HTTP-request-body-size");
     return new OutgoingBody(HOSTED, this.#body);
   }
 
@@ -142,7 +142,7 @@ export class OutgoingResponse {
 
   body(): OutgoingBody {
     if (this.#body !== undefined) throw undefined;
-    this.#body = new BodyContents(this.#declared === "bad" ? undefined : this.#declared);
+    this.#body = new BodyContents(this.#declared === "bad" ? undefined : this.#declared, "HTTP-response-body-size");
     return new OutgoingBody(HOSTED, this.#body);
   }
 }
