@@ -49,7 +49,16 @@ export function openNetFixture(
       },
     },
   }));
-  return { wasi, denials, gateDenials, password, [Symbol.asyncDispose]: () => gate.close() };
+  return {
+    wasi,
+    denials,
+    gateDenials,
+    password,
+    async [Symbol.asyncDispose]() {
+      await wasi.settle();
+      await gate.close();
+    },
+  };
 }
 
 /** All of a stream as text. */
