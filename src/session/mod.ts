@@ -6,6 +6,6 @@
 export * from "./build_component.ts";
 export * from "./outcome.ts";
 export * from "./plan.ts";
-export * from "./run_foreground.ts";
+export { type Denied, type ForegroundResult, type ForegroundRun, runForeground } from "./run_foreground.ts";
 export * from "./self_command.ts";
 export { openHull } from "./supervisor_hull.ts";

@@ -52,6 +52,9 @@ const MAX_DENIALS = 100;
 /** How long a cell may take from its first frame to `ready`, ms. */
 const READY_TIMEOUT_MS = 30_000;
 
+/** How long a cell may stay after its last word, or after it has closed its side, ms. */
+export const LEAVING_TIMEOUT_MS = 5_000;
+
 /**
  * Runs a command capsule in one cell, with this process as its session: confines this process to its ceiling, spawns,
  * loads, calls, watches, and gives one cause for the ending. Records are the caller's; nothing of the cell is left.
@@ -94,15 +97,19 @@ async function openNetwork(run: ForegroundRun, denials: DenialLimit): Promise<Ru
 }
 
 /** A cell that was started, and all that belongs to its run. */
-interface Running {
-  readonly cell: CellProcess;
+export interface Running {
+  readonly cell: Pick<CellProcess, "send" | "receive" | "kill" | "exit">;
   readonly load: RunLoad;
-  readonly run: ForegroundRun;
-  readonly network: RunNetwork | undefined;
-  readonly denials: DenialLimit;
+  readonly run: Pick<ForegroundRun, "plan" | "trace" | "interrupt">;
+  readonly network: Pick<RunNetwork, "answer"> | undefined;
+  readonly denials: Pick<DenialLimit, "tell">;
 }
 
-async function watchCell(running: Running): Promise<ForegroundResult> {
+/**
+ * Loads, calls and watches a cell to its end. What it says is data from an enemy: `ready` starts the deadline, and the
+ * record says then which walls stand, so that it counts once.
+ */
+export async function watchCell(running: Running): Promise<ForegroundResult> {
   const { cell, load, run } = running;
   const watch = new Watch(cell, run.interrupt);
   let fault: CapsuleError | undefined;
@@ -111,18 +118,22 @@ async function watchCell(running: Running): Promise<ForegroundResult> {
     watch.deadline(READY_TIMEOUT_MS, "not_ready");
     await cell.send(load);
     heard = await listen(running, watch, heard);
+    watch.deadline(LEAVING_TIMEOUT_MS, "not_gone");
   } catch (error) {
     // A cell that breaks the protocol, or that says it cannot start, is not asked twice.
     fault = error instanceof CapsuleError
       ? error
       : new CapsuleError("internal", (error as Error).message, { cause: error });
     cell.kill();
-  } finally {
-    watch.stop();
   }
+  // Until it is gone, whether it still speaks or not, it can be interrupted and has its time.
   const exit = await cell.exit;
+  watch.stop();
   if (watch.reason === "not_ready") fault = new CapsuleError("cell.start_failed", "Start a cell: it was never ready");
-  const stopped = watch.reason === "not_ready" ? undefined : watch.reason;
+  if (watch.reason === "not_gone" && !heard.ended) {
+    fault = new CapsuleError("cell.crashed", "Run a guest: its cell fell silent and did not end");
+  }
+  const stopped = watch.reason === "deadline" || watch.reason === "interrupted" ? watch.reason : undefined;
   const outcome = classifyEnding({
     exit,
     ...(stopped && !heard.ended ? { stopped } : {}),
@@ -144,6 +155,7 @@ async function listen({ cell, run, network, denials }: Running, watch: Watch, he
     const message = decodeFromCell(frame);
     switch (message?.type) {
       case "ready":
+        if (heard.walls) throw new CapsuleError("protocol.unexpected", "Run a guest: its cell said ready twice");
         heard.walls = message.walls;
         checkWalls(message.walls, run.plan);
         run.trace.append("walls", wallsEvent(message.walls));
@@ -161,7 +173,9 @@ async function listen({ cell, run, network, denials }: Running, watch: Watch, he
         heard.usage = message;
         break;
       case "ended":
-        heard.ended ??= message;
+        if (heard.ended) break;
+        heard.ended = message;
+        watch.deadline(LEAVING_TIMEOUT_MS, "not_gone");
         break;
       case "failed":
         throw heard.walls
@@ -197,21 +211,23 @@ function checkWalls({ landlock, seccomp }: CellWalls, plan: LaunchPlan): void {
   }
 }
 
+type StopReason = "deadline" | "interrupted" | "not_ready" | "not_gone";
+
 /** Kills the cell when the deadline passes or the user interrupts; the first reason wins and is kept. */
 class Watch {
-  reason: "deadline" | "interrupted" | "not_ready" | undefined;
-  readonly #cell: CellProcess;
+  reason: StopReason | undefined;
+  readonly #cell: Running["cell"];
   readonly #interrupt: AbortSignal;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(cell: CellProcess, interrupt: AbortSignal) {
+  constructor(cell: Running["cell"], interrupt: AbortSignal) {
     this.#cell = cell;
     this.#interrupt = interrupt;
     if (interrupt.aborted) this.#onInterrupt();
     else interrupt.addEventListener("abort", this.#onInterrupt);
   }
 
-  deadline(ms: number, reason: "deadline" | "not_ready"): void {
+  deadline(ms: number, reason: StopReason): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#end(reason), ms);
   }
@@ -223,7 +239,7 @@ class Watch {
 
   readonly #onInterrupt = () => this.#end("interrupted");
 
-  #end(reason: "deadline" | "interrupted" | "not_ready"): void {
+  #end(reason: StopReason): void {
     this.reason ??= reason;
     this.#cell.kill();
   }
