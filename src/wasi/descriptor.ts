@@ -71,7 +71,10 @@ export class Descriptor {
     const open = this.#writable();
     const bytes = offsetOf(size);
     if (bytes > this.#host.usage.limits.fileBytes) throw "file-too-large" satisfies FileError;
-    this.#attempt("set-size", () => open.file.truncateSync(bytes));
+    this.#attempt("set-size", () => {
+      this.#host.usage.beginBlock();
+      open.file.truncateSync(bytes);
+    });
   }
 
   advise(offset: bigint, length: bigint): void {

@@ -257,6 +257,28 @@ Deno.test("work_bytes: what fits is written, then the quota, in all files togeth
   assertEquals(wasi.bytesWritten(), 10);
 });
 
+Deno.test("work_bytes: single bytes apart from each other and bare names take blocks, which end too; a run of bytes does not", () => {
+  const limits = { ...WIDE_LIMITS, workBytes: 2 ** 20 };
+  using apart = openFixture({ limits });
+  const holes = apart.rw.openAt({}, "f", { create: true }, BOTH);
+  const stand = (block: bigint) => holes.write(bytes("x"), block * 4096n);
+  for (let block = 1n; block < 1024n; block++) assertEquals(stand(block), 1n);
+  assertEquals(thrown(() => stand(1024n)), "quota");
+  assertEquals(thrown(() => holes.setSize(1n)), "quota");
+  assertEquals(thrown(() => apart.rw.openAt({}, "g", { create: true }, BOTH)), "quota");
+  assertEquals(thrown(() => apart.rw.createDirectoryAt("d")), "quota");
+  assertEquals(thrown(() => apart.rw.symlinkAt("f", "s")), "quota");
+  assertEquals(thrown(() => apart.rw.linkAt({}, "f", apart.rw, "l")), "quota");
+  assertEquals([...Deno.readDirSync(apart.root)].length, 1);
+  assertEquals(holes.write(bytes("y"), 1023n * 4096n + 1n), 1n);
+  using together = openFixture({ limits });
+  const file = together.rw.openAt({}, "f", { create: true }, BOTH);
+  for (let offset = 0n; offset < 3000n; offset++) assertEquals(file.write(bytes("x"), offset), 1n);
+  const end = file.appendViaStream();
+  for (let count = 0; count < 3000; count++) end.write(bytes("y"));
+  assertEquals(together.wasi.bytesWritten(), 6000);
+});
+
 Deno.test("close: files that a guest left open are closed", () => {
   using fixture = openFixture();
   const file = fixture.rw.openAt({}, "f", { create: true }, BOTH);

@@ -8,6 +8,7 @@ export function createDirectory(host: FileHost, folder: Folder, path: string): v
   requireWritable(folder.preopen);
   const place = find(host, folder, path.replace(/(.)\/+$/, "$1"), "keep", true);
   if (place.info !== undefined) throw "exist" satisfies FileError;
+  host.usage.beginBlock();
   Deno.mkdirSync(place.host);
 }
 
@@ -60,6 +61,7 @@ export function link(
   if (old.info === undefined) throw "no-entry" satisfies FileError;
   if (!old.info.isFile && !old.info.isSymlink) throw "not-permitted" satisfies FileError;
   if (old.info.isSymlink) requireInside(host, target, Deno.readLinkSync(old.host));
+  host.usage.beginBlock();
   Deno.linkSync(old.host, target.host);
 }
 
@@ -71,6 +73,7 @@ export function symlink(host: FileHost, target: string, folder: Folder, newPath:
   if (target.includes("\0")) throw "invalid" satisfies FileError;
   const place = newName(host, folder, newPath);
   requireInside(host, place, target);
+  host.usage.beginBlock();
   try {
     host.makeSymlink({ preopen: folder.index, path: place.parts.join("/"), target });
   } catch (error) {

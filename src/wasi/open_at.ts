@@ -104,6 +104,7 @@ function openFile(host: FileHost, place: Place, info: Deno.FileInfo, request: Op
 
 function createFile(host: FileHost, place: Place, request: OpenRequest): Opened | undefined {
   if (place.saysFolder) throw "is-directory" satisfies FileError;
+  host.usage.beginBlock();
   const file = openOrGone(host, place, { read: request.flags.read === true, write: true, createNew: true });
   if (file === undefined && request.how.exclusive) throw "exist" satisfies FileError;
   return file === undefined ? undefined : wrap(host, file, request);

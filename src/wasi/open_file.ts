@@ -16,6 +16,8 @@ export class OpenFile {
   #holders = 1;
   /** Where the file stands; -1 is not known. */
   #position = 0;
+  /** Where the last write through here ended. */
+  #writtenTo = 0;
 
   constructor(file: Deno.FsFile, usage: Usage, open: Set<OpenFile>, writeSync: WriteSync) {
     this.file = file;
@@ -53,9 +55,11 @@ export class OpenFile {
   write(bytes: Uint8Array, offset: number): number {
     if (bytes.length === 0) return 0;
     const room = this.#usage.room(offset, bytes.length);
+    if (offset !== this.#writtenTo) this.#usage.beginBlock();
     this.#seek(offset);
     const count = this.file.writeSync(room === bytes.length ? bytes : bytes.subarray(0, room));
     this.#position += count;
+    this.#writtenTo = offset + count;
     this.#usage.bytesWritten += count;
     if (this.#writeSync === "all") this.file.syncSync();
     else if (this.#writeSync === "data") this.file.syncDataSync();
@@ -67,6 +71,7 @@ export class OpenFile {
     this.#position = -1;
     const end = this.file.seekSync(0, Deno.SeekMode.End);
     this.#position = end;
+    this.#writtenTo = end; // the end of a file is no hole
     return this.write(bytes, end);
   }
 

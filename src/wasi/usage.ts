@@ -3,6 +3,12 @@ import type { FileError } from "./file_error.ts";
 import type { HostLimits } from "./host.ts";
 import { type ByteSink, SinkClosed } from "./ports.ts";
 
+/** What a disk gives out at least, bytes: for a name, and for a byte that stands alone. */
+const BLOCK_BYTES = 4096;
+
+/** Blocks that every run may begin, however few bytes it may write. */
+const FREE_BLOCKS = 1024;
+
 /** What one run has used of its limits. */
 export class Usage {
   readonly limits: HostLimits;
@@ -10,6 +16,7 @@ export class Usage {
   outputBytes = 0;
   stdoutClosed = false;
   #opened = 0;
+  #blocks = 0;
 
   constructor(limits: HostLimits) {
     this.limits = limits;
@@ -24,6 +31,16 @@ export class Usage {
   /** Counts one less. */
   closed(): void {
     this.#opened--;
+  }
+
+  /**
+   * Counts one more thing that takes a block of the disk whatever bytes it holds: a name, or a write that does not go on
+   * where the last one ended (it may stand alone in a hole). As many as the bytes of the run are blocks, or 1024.
+   * @throws FileError `quota`
+   */
+  beginBlock(): void {
+    if (this.#blocks >= Math.max(FREE_BLOCKS, this.limits.workBytes / BLOCK_BYTES)) throw "quota" satisfies FileError;
+    this.#blocks++;
   }
 
   /**
