@@ -1,0 +1,12 @@
+import { assertEquals } from "@std/assert";
+import { ASYNC_IMPORTS, asyncImportsOf, NETWORK_ASYNC_IMPORTS } from "./async_list.ts";
+
+Deno.test("asyncImportsOf: blocking calls of streams suspend for a component that imports the network, and for no other", () => {
+  const files = ["wasi:io/streams@0.2.3", "wasi:filesystem/types@0.2.3", "evil:http/types", "wasi:https/x@0.2.3"];
+  assertEquals(asyncImportsOf(files), ASYNC_IMPORTS);
+  const both = [...ASYNC_IMPORTS, ...NETWORK_ASYNC_IMPORTS];
+  for (const name of ["wasi:http/types@0.2.12", "wasi:http/outgoing-handler", "wasi:sockets/tcp@0.2.0"]) {
+    assertEquals(asyncImportsOf([...files, name]), both);
+  }
+  assertEquals(both.includes("wasi:io/streams#[method]input-stream.blocking-read"), true);
+});
