@@ -1,5 +1,12 @@
 import type { PermissionLists } from "../base/mod.ts";
-import { type Denial, type Preopen, symlinkInside, type SymlinkPlace } from "../wasi/mod.ts";
+import {
+  answerReadAhead,
+  type Denial,
+  type Preopen,
+  shareReadAhead,
+  symlinkInside,
+  type SymlinkPlace,
+} from "../wasi/mod.ts";
 import type { HostCall, HostResult } from "../protocol/mod.ts";
 import { type FromGuest, type GuestReport, type GuestStart, SYMLINK_ANSWERS, type ToGuest } from "./worker_messages.ts";
 
@@ -36,23 +43,30 @@ export class GuestWorker {
 
   /** Starts the guest and settles with its report; a thread that dies by itself is an error. */
   run(
-    start: Omit<GuestStart, "answer">,
+    start: Omit<GuestStart, "answer" | "stdin">,
     preopens: readonly Preopen[],
     onDenied: (d: Denial) => void,
     onCall: (call: HostCall) => void,
   ): Promise<GuestReport> {
     const answer = new SharedArrayBuffer(4);
     const word = new Int32Array(answer);
+    const stdin = shareReadAhead();
     const report = new Promise<GuestReport>((resolve) => {
       this.#worker.onmessage = ({ data }: MessageEvent<FromGuest>) => {
         if (data.kind === "denied") onDenied(data.denial);
         else if (data.kind === "symlink") answerSymlink(word, preopens, data.place);
+        else if (data.kind === "read_ahead") this.#readAhead(stdin);
         else if (data.kind === "host_call") onCall({ id: data.id, name: data.name, args: data.args });
         else if (data.kind === "ended") resolve({ ending: data.ending, usage: data.usage });
       };
-      this.#worker.postMessage({ ...start, answer } satisfies GuestStart);
+      this.#worker.postMessage({ ...start, answer, stdin } satisfies GuestStart);
     });
     return Promise.race([report, this.#failure]);
+  }
+
+  async #readAhead(shared: SharedArrayBuffer): Promise<void> {
+    await answerReadAhead(shared);
+    this.#worker.postMessage({ kind: "read" } satisfies ToGuest);
   }
 
   /** Hands the guest's host an answer of the parent. */

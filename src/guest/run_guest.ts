@@ -10,6 +10,7 @@ import {
   inheritedStdin,
   type NetworkAccess,
   type Preopen,
+  type ReadAhead,
   type Resolution,
   type SymlinkPlace,
   type WasiHost,
@@ -24,6 +25,8 @@ export interface GuestPorts {
   makeSymlink(place: SymlinkPlace): void;
   /** The addresses of a granted name. Never rejects. */
   resolve(name: string): Promise<Resolution>;
+  /** Reads stdin ahead on another thread; absent where the guest has none of its own. */
+  readonly readAhead?: ReadAhead;
 }
 
 /** The folders a run's guest sees, work folder first. */
@@ -51,7 +54,7 @@ function createHost(load: RunLoad, ports: GuestPorts): WasiHost {
     args: load.args,
     env: load.env,
     preopens: preopensOf(load),
-    stdin: grants.stdio ? inheritedStdin() : closedSource(),
+    stdin: grants.stdio ? inheritedStdin(Deno.stdin, ports.readAhead) : closedSource(),
     stdout: grants.stdio ? inheritedSink(1) : closedSink(),
     stderr: grants.stdio ? inheritedSink(2) : closedSink(),
     terminal: {

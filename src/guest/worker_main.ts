@@ -3,7 +3,7 @@
  * narrowed it to.
  * @module
  */
-import type { SymlinkPlace } from "../wasi/mod.ts";
+import { sharedReadAhead, type SymlinkPlace } from "../wasi/mod.ts";
 import { HostCalls } from "./host_calls.ts";
 import { runGuest } from "./run_guest.ts";
 import { type FromGuest, type GuestStart, SYMLINK_ANSWERS, type ToGuest } from "./worker_messages.ts";
@@ -17,11 +17,20 @@ const scope = globalThis as unknown as WorkerScope;
 
 scope.onmessage = async ({ data }: MessageEvent<GuestStart>) => {
   const calls = new HostCalls((call) => scope.postMessage({ kind: "host_call", ...call }));
-  scope.onmessage = ({ data }: MessageEvent<ToGuest>) => calls.settle(data);
+  const reads: (() => void)[] = []; // answered in the order they were asked for
+  scope.onmessage = ({ data }: MessageEvent<ToGuest>) => {
+    if (data.kind === "host_result") calls.settle(data);
+    else reads.shift()?.();
+  };
+  const askForRead = () => {
+    scope.postMessage({ kind: "read_ahead" });
+    return new Promise<void>((resolve) => reads.push(resolve));
+  };
   const report = await runGuest(data.load, data.loaded, {
     onDenied: (denial) => scope.postMessage({ kind: "denied", denial }),
     makeSymlink: (place) => askForSymlink(place, data.answer),
     resolve: (name) => calls.resolve(name),
+    readAhead: sharedReadAhead(data.stdin, askForRead),
   });
   scope.postMessage({ kind: "ended", ...report });
 };

@@ -8,6 +8,8 @@ export interface GuestStart {
   readonly loaded: LoadedComponent;
   /** Where the cell's main thread answers a {@link SymlinkRequest}: one Int32, see {@link SYMLINK_ANSWERS}. */
   readonly answer: SharedArrayBuffer;
+  /** Where the cell's main thread answers `read_ahead`: of `shareReadAhead`. */
+  readonly stdin: SharedArrayBuffer;
 }
 
 /** How a guest ended and what it used. */
@@ -27,6 +29,8 @@ export type FromGuest =
   | { readonly kind: "up" }
   | { readonly kind: "denied"; readonly denial: Denial }
   | SymlinkRequest
+  /** Asks for one read of stdin, for a guest that waits for it and something else. */
+  | { readonly kind: "read_ahead" }
   | ({ readonly kind: "host_call" } & HostCall)
   | ({ readonly kind: "ended" } & GuestReport);
 
@@ -48,5 +52,5 @@ export const SYMLINK_ANSWERS: readonly string[] = [
   "read-only",
 ];
 
-/** Main thread to worker, behind the start: answers to its calls. */
-export type ToGuest = { readonly kind: "host_result" } & HostResult;
+/** Main thread to worker, behind the start: answers to its calls; `read` tells that `read_ahead` has its answer. */
+export type ToGuest = ({ readonly kind: "host_result" } & HostResult) | { readonly kind: "read" };

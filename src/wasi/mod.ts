@@ -11,5 +11,6 @@ export type { Denial, HostLimits, Preopen, SymlinkPlace, WasiHost, WasiOptions }
 export { SinkClosed } from "./ports.ts";
 export type { NetworkAccess, Resolution } from "./net/network_access.ts";
 export type { ByteSink, ByteSource, SourceChunk } from "./ports.ts";
+export { answerReadAhead, type ReadAhead, sharedReadAhead, shareReadAhead } from "./read_ahead.ts";
 export { closedSink, closedSource, inheritedSink, inheritedStdin } from "./stdio.ts";
 export { symlinkInside } from "./symlink_inside.ts";

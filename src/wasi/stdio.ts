@@ -1,9 +1,8 @@
 import { type ByteSink, type ByteSource, SinkClosed, type SourceChunk } from "./ports.ts";
+import { type AsyncStdin, ownReadAhead, READ_AHEAD_BYTES, type ReadAhead } from "./read_ahead.ts";
+import { FIRST_PAUSE_MS, isTryAgain, longerPause, sleep } from "./try_again.ts";
 
-const READ_AHEAD_BYTES = 65_536; // what a pipe holds
 const OUTPUT_BUDGET_BYTES = 1024 * 1024;
-const FIRST_PAUSE_MS = 1;
-const LONGEST_PAUSE_MS = 20;
 // Rust's line writer, through which Deno writes stdout: what it buffers, and what a pipe takes whole or not at all.
 const LINE_BUFFER_BYTES = 1024;
 const ATOMIC_BYTES = 4096;
@@ -12,9 +11,8 @@ const NEWLINE = 10;
 const nothing = new Uint8Array(0);
 
 /** What {@link inheritedStdin} needs of Deno's stdin; tests bring their own. */
-export interface StdinFile {
+export interface StdinFile extends AsyncStdin {
   readSync(bytes: Uint8Array): number | null;
-  read(bytes: Uint8Array): Promise<number | null>;
 }
 
 /** What {@link inheritedSink} needs of Deno's stdout and stderr; tests bring their own. */
@@ -25,10 +23,13 @@ export interface StdoutFile {
 
 /**
  * The process's own stdin as a source. Reading holds up the thread; only a guest that waits for stdin *and* something
- * else starts an asynchronous read ahead (≤ 64 KiB). Such a read cannot be taken back and ends only while the guest
- * waits in a poll, so a blocking read that finds one under way says `would-block`; no byte is lost or comes twice.
+ * else starts a read ahead (≤ 64 KiB), which cannot be taken back. A blocking read that finds one under way waits for
+ * it, or says `would-block` where `readAhead` is of the guest's own thread; no byte is lost or comes twice.
  */
-export function inheritedStdin(file: StdinFile = Deno.stdin): ByteSource {
+export function inheritedStdin(
+  file: StdinFile = Deno.stdin,
+  readAhead: ReadAhead = ownReadAhead(file),
+): ByteSource {
   const buffer = new Uint8Array(READ_AHEAD_BYTES);
   let ahead: Uint8Array = nothing;
   let underWay: Promise<void> | undefined;
@@ -45,40 +46,44 @@ export function inheritedStdin(file: StdinFile = Deno.stdin): ByteSource {
     return ended ? undefined : nothing;
   };
   const ready = () => ahead.length > 0 || ended || failure !== undefined;
-  const fillSync = () => {
+  const settle = (read: () => number | null) => {
     try {
-      settle(readWaiting(file, buffer));
+      const count = read();
+      if (count === null) ended = true;
+      else ahead = buffer.subarray(0, count);
     } catch (error) {
       failure = error;
     }
   };
-  const settle = (count: number | null) => {
-    if (count === null) ended = true;
-    else ahead = buffer.subarray(0, count);
+  const collect = () => {
+    underWay = undefined;
+    settle(() => readAhead.take(buffer));
+  };
+  /** Holds up the thread until ready; false when it cannot. */
+  const fill = (): boolean => {
+    if (ready()) return true;
+    if (underWay === undefined) settle(() => readWaiting(file, buffer));
+    else if (readAhead.canBlock) collect();
+    return ready();
   };
   const wait = (): Promise<void> => {
     if (ready()) return Promise.resolve();
-    underWay ??= readPatiently(file, buffer).then(settle, (error) => void (failure = error)).finally(() => {
-      underWay = undefined;
+    if (underWay !== undefined) return underWay;
+    // Collected by a blocking read meanwhile, it has nothing to tell any more.
+    const mine: Promise<void> = readAhead.start().then(() => {
+      if (underWay === mine) collect();
     });
-    return underWay;
+    return underWay = mine;
   };
   return {
     read: take,
     blockingRead(maxBytes) {
-      if (!ready() && underWay !== undefined) {
-        throw new Deno.errors.WouldBlock("Read stdin: a read ahead is under way, poll first");
-      }
-      if (!ready()) fillSync();
-      return take(maxBytes);
+      if (fill()) return take(maxBytes);
+      throw new Deno.errors.WouldBlock("Read stdin: a read ahead is under way, poll first");
     },
     ready,
     wait,
-    blockUntilReady() {
-      if (!ready() && underWay !== undefined) return false;
-      if (!ready()) fillSync();
-      return true;
-    },
+    blockUntilReady: fill,
   };
 }
 
@@ -131,7 +136,7 @@ function stdoutSegment(bytes: Uint8Array, isTerminal: boolean): Uint8Array {
 
 /** Writes some of `segment`: how many bytes. @throws SinkClosed */
 function put(file: StdoutFile, segment: Uint8Array, isLineBuffered: boolean): number {
-  for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = longer(pauseMs)) {
+  for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = longerPause(pauseMs)) {
     try {
       return file.writeSync(segment);
     } catch (error) {
@@ -152,7 +157,7 @@ function isHeldBack(segment: Uint8Array): boolean {
 }
 
 function readWaiting(file: StdinFile, buffer: Uint8Array): number | null {
-  for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = longer(pauseMs)) {
+  for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = longerPause(pauseMs)) {
     try {
       return file.readSync(buffer);
     } catch (error) {
@@ -160,29 +165,4 @@ function readWaiting(file: StdinFile, buffer: Uint8Array): number | null {
       sleep(pauseMs);
     }
   }
-}
-
-async function readPatiently(file: StdinFile, buffer: Uint8Array): Promise<number | null> {
-  for (let pauseMs = FIRST_PAUSE_MS;; pauseMs = longer(pauseMs)) {
-    try {
-      return await file.read(buffer);
-    } catch (error) {
-      if (!isTryAgain(error)) throw error;
-      await new Promise((done) => setTimeout(done, pauseMs));
-    }
-  }
-}
-
-function isTryAgain(error: unknown): boolean {
-  return error instanceof Deno.errors.WouldBlock || error instanceof Deno.errors.Interrupted;
-}
-
-function longer(pauseMs: number): number {
-  return Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
-}
-
-const sleeper = new Int32Array(new SharedArrayBuffer(4));
-
-function sleep(ms: number): void {
-  Atomics.wait(sleeper, 0, 0, ms);
 }
