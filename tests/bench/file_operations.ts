@@ -4,7 +4,16 @@ import type { Programs } from "./programs.ts";
 import { type Candidate, interleave, type Timing } from "./timing.ts";
 
 /** Names of the functions in `file_operations.wat`. */
-const OPERATIONS = ["read_file", "write_file", "open_and_close", "stat_path", "read_4096", "write_4096"] as const;
+const OPERATIONS = [
+  "read_file",
+  "write_file",
+  "open_and_close",
+  "open_and_close_deep",
+  "stat_path",
+  "stat_path_deep",
+  "read_4096",
+  "write_4096",
+] as const;
 
 /** Operations of one timed run; large against the spread of a start. */
 const COUNT = 20_000;
@@ -26,8 +35,9 @@ export async function timeFileOperations(
   rounds: number,
 ): Promise<OperationTiming[]> {
   const data = join(scratch, "data");
-  Deno.mkdirSync(data);
-  Deno.writeFileSync(join(data, "bench.bin"), new Uint8Array(4096));
+  const deep = join(data, "a", "b", "c");
+  Deno.mkdirSync(deep, { recursive: true });
+  for (const folder of [data, deep]) Deno.writeFileSync(join(folder, "bench.bin"), new Uint8Array(4096));
   const results: OperationTiming[] = [];
   for (const operation of OPERATIONS) {
     const candidates: Candidate[] = [];
@@ -36,7 +46,7 @@ export async function timeFileOperations(
       candidates.push({
         name: `direct ${operation} × ${count}`,
         program: programs.rawFileOperations,
-        args: [operation, String(count), join(data, "bench.bin")],
+        args: [operation, String(count), data],
       });
     }
     const [guestNone, directNone, guestAll, directAll] = await interleave(candidates, rounds);

@@ -1,5 +1,5 @@
 ;; Does one file operation COUNT times, by the function $OPERATION, on `bench.bin` (4096 bytes) in the first preopen
-;; that has it. OPERATION and COUNT are replaced before the text is read. Returns ok when every operation was.
+;; that has it, or three folders below. OPERATION and COUNT are replaced before the text is read. Returns ok when every operation was.
 (module
   (import "wasi:filesystem/preopens@VERSION" "get-directories" (func $get_directories (param i32)))
   (import "wasi:filesystem/types@VERSION" "[method]descriptor.open-at"
@@ -10,6 +10,7 @@
   (import "wasi:filesystem/types@VERSION" "[resource-drop]descriptor" (func $drop (param i32)))
   (memory (export "memory") 2)
   (data (i32.const 512) "bench.bin")
+  (data (i32.const 528) "a/b/c/bench.bin")
   (global $next (mut i32) (i32.const 8192))
   (global $folder (mut i32) (i32.const 0))
   (global $file (mut i32) (i32.const 0))
@@ -37,6 +38,12 @@
   (func $open_and_close
     (call $open_file)
     (call $drop (i32.load (i32.const 132))))
+  (func $open_and_close_deep
+    (call $open_at (global.get $folder) (i32.const 1) (i32.const 528) (i32.const 15) (i32.const 0) (i32.const 3)
+      (i32.const 128))
+    (call $drop (i32.load (i32.const 132))))
+  (func $stat_path_deep
+    (call $stat_at (global.get $folder) (i32.const 1) (i32.const 528) (i32.const 15) (i32.const 128)))
   (func $stat_path
     (call $stat_at (global.get $folder) (i32.const 1) (i32.const 512) (i32.const 9) (i32.const 128)))
   (func $read_file
