@@ -23,7 +23,7 @@ export async function main(argv: readonly string[], context: Context = processCo
     return await call(verb, read, context);
   } catch (error) {
     if (error instanceof StdoutClosed) return EXIT_STDOUT_CLOSED;
-    return reportError(error, context, { json: wantsJson });
+    return reportError(error, context, { json: wantsJson, isRun: argv[0] === "run" });
   }
 }
 

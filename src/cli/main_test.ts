@@ -48,7 +48,8 @@ for (const { name, summary, load } of VERBS) {
     const json = await boll([name, "--nonsense", "--json"]);
     assertEquals([json.exitCode, json.stdout, json.stderr.trimEnd().includes("\n")], [2, "", false]);
     const report = JSON.parse(json.stderr);
-    assertEquals([report.status, report.exit_code, report.code], ["failed", 2, "usage.unknown_flag"]);
+    const status = name === "run" ? "refused" : "failed";
+    assertEquals([report.status, report.exit_code, report.code], [status, 2, "usage.unknown_flag"]);
   });
 }
 

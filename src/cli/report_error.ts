@@ -2,9 +2,10 @@ import { CapsuleError, printable, printableJson, printableLine } from "../base/m
 import { paintFor } from "./paint.ts";
 import type { Context } from "./verb.ts";
 
-/** Options of {@link reportError}. `json` prints one object instead of lines. */
+/** Options of {@link reportError}. `json` prints one object instead of lines; `isRun` is for a run that never began. */
 export interface ReportErrorOptions {
   readonly json: boolean;
+  readonly isRun?: boolean;
 }
 
 /** An error as `--json` prints it, on one line of stderr. */
@@ -19,6 +20,11 @@ export interface ErrorReport {
 /** Exit status of a refusal: a grant, a floor, a missing consent. */
 const REFUSED = 5;
 
+/** How a run ended whose guest never came to run, in the words of the records. */
+export function unstartedEnding(exitCode: number): "refused" | "crashed" {
+  return exitCode === 2 || exitCode === REFUSED ? "refused" : "crashed";
+}
+
 /** Prints an error to stderr, `boll: …` last, and gives the exit status it ends the process with. */
 export function reportError(error: unknown, context: Context, options: ReportErrorOptions): number {
   const report = errorReport(error);
@@ -27,7 +33,9 @@ export function reportError(error: unknown, context: Context, options: ReportErr
     if (error.cause !== undefined) context.stderr.write(printable(`Caused by: ${describe(error.cause)}\n`));
   }
   if (options.json) {
-    context.stderr.write(printableJson(report) + "\n");
+    const ending = unstartedEnding(report.exit_code);
+    const ended = options.isRun ? { status: ending, ended_by: ending } : {};
+    context.stderr.write(printableJson({ ...report, ...ended }) + "\n");
   } else {
     const paint = paintFor(context.stderr, context);
     for (const problem of report.problems ?? []) context.stderr.write(`  ${printable(problem)}\n`);

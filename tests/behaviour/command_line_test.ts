@@ -105,6 +105,40 @@ forEachMode("boll run --json: stdout stays the guest's, one object on stderr, on
   assertEquals([refused.json?.exit_code, refused.json?.ended_by], [5, "refused"]);
 });
 
+forEachMode("boll run --json: an ending before there is a session has its cause in the same words", async (bed) => {
+  const manifest = JSON.stringify({ name: "foreign", version: "0.1.0", component: "guest.wasm" });
+  const foreign = bed.folder("foreign", { "capsule.jsonc": manifest, "guest.wasm": "", "text.wasm": "text" });
+  const endings: [string[], number, string, Record<string, string>?][] = [
+    [["nowhere"], 2, "refused"],
+    [[], 2, "refused"],
+    [[foreign], 5, "refused"],
+    [[foreign, "--mount", "/nowhere:/data"], 5, "refused"],
+    [[`${foreign}/text.wasm`], 1, "crashed", { BOLL_HOME: `${foreign}/text.wasm` }],
+    [[`${foreign}/text.wasm`], 2, "refused"],
+  ];
+  for (const [args, code, ending, env = {}] of endings) {
+    const result = await bed.run(["run", "--json", ...args], { env });
+    const { exit_code, status, ended_by } = result.json ?? {};
+    assertEquals([result.code, exit_code, status, ended_by], [code, code, ending, ending], result.stderr);
+    assertEquals([result.stdout, result.stderr.trimEnd().split("\n").length], ["", 1]);
+  }
+});
+
+forEachMode("boll run: never looks at other sessions; a verb that reads them marks what died", async (bed) => {
+  assertEquals((await bed.guest("ok")).code, 0);
+  const [ended] = bed.sessions();
+  const died = `${bed.home}/sessions/ses_${"0".repeat(32)}`;
+  Deno.mkdirSync(`${died}/records`, { recursive: true });
+  Deno.copyFileSync(`${ended}/records/lock`, `${died}/records/lock`);
+  const [start] = Deno.readTextFileSync(`${ended}/records/trace.jsonl`).split("\n");
+  Deno.writeTextFileSync(`${died}/records/trace.jsonl`, `${start}\n`);
+  assertEquals((await bed.guest("ok")).code, 0);
+  assertEquals(Deno.readTextFileSync(`${died}/records/trace.jsonl`), `${start}\n`);
+  assertEquals((await bed.run(["trace", "show"])).code, 0);
+  const [, end] = Deno.readTextFileSync(`${died}/records/trace.jsonl`).trimEnd().split("\n");
+  assertEquals(JSON.parse(end ?? "{}").ended_by, "crashed");
+});
+
 forEachMode("boll explain --json: its grants are the object that the trace of a run records", async (bed) => {
   const flags = ["--mount", `${bed.folder("data")}:/data:rw`, "--env", "NAME=value", "--memory", "64m"];
   const explained = await bed.run(["explain", await fixture("hello_stdio"), ...flags, "--json"]);
@@ -113,7 +147,10 @@ forEachMode("boll explain --json: its grants are the object that the trace of a 
   const [start] = bed.trace();
   assertEquals([start?.event, start?.grants], ["session_start", grants]);
   assertEquals((start?.containment as Record<string, unknown>).achieved, containment.achieved);
-  assertEquals(JSON.stringify([start, explained.stdout]).includes("value"), false);
+  const plan = JSON.parse(Deno.readTextFileSync(`${bed.sessions()[0]}/records/plan.json`));
+  assertEquals([plan.session_id, plan.grants, plan.containment], [start?.session_id, grants, start?.containment]);
+  assertEquals(plan.component.imports.some((name: string) => name.startsWith("wasi:cli/stdout@")), true);
+  assertEquals(JSON.stringify([bed.trace(), explained.stdout, plan]).includes("value"), false);
 });
 
 forEachMode("boll trace show: prints the session's events, as text and as JSON", async (bed) => {
