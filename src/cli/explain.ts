@@ -1,5 +1,5 @@
 import { printableJson } from "../base/mod.ts";
-import type { ComponentDescription } from "../component/mod.ts";
+import { type ComponentDescription, findHandlerName, findRunName } from "../component/mod.ts";
 import { achievedContainment, explainGrants } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
 import { digestCapsule } from "../manifest/mod.ts";
@@ -29,9 +29,10 @@ export const verb: Verb = {
     const probe = probeHull();
     const compiled = Deno.build.standalone;
     const isScoped = achievedContainment(probe, { compiled, net: [] }).achieved === "scoped";
-    const { imports } = await describe(resolved, component, isScoped, context);
+    const { imports, exports } = await describe(resolved, component, isScoped, context);
     const accepted = trust.isAccepted(digest);
-    const standing = { own, accepted, upstream };
+    const isService = findHandlerName(exports) !== undefined && findRunName(exports) === undefined;
+    const standing = { own, accepted, upstream, role: isService ? "service" as const : "command" as const };
     const explanation = explainGrants({ capsule, digest, resolved: grants, probe, compiled, imports, ...standing });
     const text = args.has("json")
       ? printableJson(explanation, 2) + "\n"

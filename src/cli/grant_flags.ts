@@ -78,11 +78,11 @@ export function parseDuration(text: string): number {
 const MEBIBYTES: Readonly<Record<string, number>> = { m: 1, g: 1024 };
 
 /** A memory size in whole MiB: `64`, `64m`, `64MiB`, `1g`. @throws `usage.bad_value` */
-export function parseMemory(text: string): number {
+export function parseMemory(text: string, flag = "memory"): number {
   const [, amount, unit] = /^(\d{1,7})(?:([mg])(?:i?b)?)?$/i.exec(text) ?? [];
   const mebibytes = Number(amount) * MEBIBYTES[unit?.toLowerCase() ?? "m"]!;
   if (mebibytes >= 1 && mebibytes <= 1024 * 1024) return mebibytes;
-  throw bad("memory", text, "a size from 1m to 1024g, as in 64m, 1g");
+  throw bad(flag, text, "a size from 1m to 1024g, as in 64m, 1g");
 }
 
 function bad(flag: string, found: string, wanted: string): CapsuleError {

@@ -7,7 +7,13 @@ const SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
  * the rest of the process, so that a user who asks twice does not cut the record of the first.
  */
 export function watchInterrupt(): AbortSignal {
-  const controller = new AbortController();
-  for (const name of SIGNALS) Deno.addSignalListener(name, () => controller.abort());
-  return controller.signal;
+  return watchInterrupts().first;
+}
+
+/** The same, for who has something to finish: a second signal asks for an end at once. */
+export function watchInterrupts(): { readonly first: AbortSignal; readonly second: AbortSignal } {
+  const [first, second] = [new AbortController(), new AbortController()];
+  const onSignal = () => (first.signal.aborted ? second : first).abort();
+  for (const name of SIGNALS) Deno.addSignalListener(name, onSignal);
+  return { first: first.signal, second: second.signal };
 }

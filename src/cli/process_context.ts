@@ -1,5 +1,5 @@
 import { CapsuleError, writeAll } from "../base/mod.ts";
-import { watchInterrupt } from "./interruption.ts";
+import { watchInterrupt, watchInterrupts } from "./interruption.ts";
 import { type Context, StdoutClosed, type TextSink } from "./verb.ts";
 
 /** The context of this very process: its own streams and environment. */
@@ -9,6 +9,7 @@ export function processContext(): Context {
     stderr: stderrSink(),
     readVariable: (name) => Deno.env.get(name),
     watchInterrupt,
+    watchInterrupts,
   };
 }
 

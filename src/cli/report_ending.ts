@@ -1,8 +1,10 @@
 import { CapsuleError, type Containment, printable, printableJson, printableLine } from "../base/mod.ts";
+import type { ContainmentResult } from "../grants/mod.ts";
 import type { SessionPlaces } from "../records/mod.ts";
-import type { Outcome } from "../session/mod.ts";
+import { isCompiled, type Outcome } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { errorReport } from "./report_error.ts";
+import type { Resolved } from "./resolve_run.ts";
 import type { Context } from "./verb.ts";
 
 /** What there is to say at the end of a foreground run. */
@@ -60,4 +62,23 @@ function toJson({ places, containment, outcome, durationMs, error }: Ending): Re
     containment,
     trace: places.trace,
   };
+}
+
+/** The guest never came to run: refused by what it is or asks for, or something of ours broke. */
+export function failureOutcome(error: unknown): Outcome {
+  const exitCode = error instanceof CapsuleError ? error.exitStatus : 1;
+  const detail = error instanceof Error ? error.message : String(error);
+  if (exitCode === 2 || exitCode === 5) return { status: "refused", exit_code: exitCode, ended_by: "refused", detail };
+  return { status: "crashed", exit_code: exitCode, ended_by: "crashed", detail };
+}
+
+/** Says on stderr what of the grants is worth a warning. */
+export function warnOf({ grants }: Pick<Resolved, "grants">, context: Context): void {
+  for (const warning of grants.warnings) context.stderr.write(`boll: warning: ${printableLine(warning)}\n`);
+}
+
+/** From source there is never a kernel wall, which is no news to who works on it. */
+export function warnOfContainment({ achieved, reasons }: ContainmentResult, context: Context): void {
+  if (achieved === "scoped" || !isCompiled) return;
+  context.stderr.write(`boll: warning: containment is ${achieved}: ${printableLine(reasons.join("; "), 2000)}\n`);
 }

@@ -1,5 +1,5 @@
-import { CapsuleError, printableJson, printableLine } from "../base/mod.ts";
-import { achievedContainment, checkFloor, type ContainmentResult } from "../grants/mod.ts";
+import { printableJson, printableLine } from "../base/mod.ts";
+import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
 import { type Capsule, type CapsuleDigests, digestCapsule } from "../manifest/mod.ts";
 import { createSession, type SessionPlaces, TraceWriter } from "../records/mod.ts";
@@ -10,7 +10,7 @@ import { obtainConsent } from "./consent.ts";
 import { GRANT_OPTIONS, REFUSED_GRANT_FLAGS } from "./grant_flags.ts";
 import { guestArguments, type Launch, launch } from "./launch.ts";
 import { prepareComponent } from "./prepare_component.ts";
-import { reportEnding } from "./report_ending.ts";
+import { failureOutcome, reportEnding, warnOf, warnOfContainment } from "./report_ending.ts";
 import { type Resolved, resolveRun } from "./resolve_run.ts";
 import type { Context, Verb } from "./verb.ts";
 
@@ -40,22 +40,12 @@ export const verb: Verb = {
 async function runVerb(args: Arguments, context: Context): Promise<number> {
   const resolved = await resolveRun(args.operands[0]!, args, context);
   const digests = digestCapsule(resolved.capsule);
-  if (!args.has("quiet")) warn(resolved, context);
+  if (!args.has("quiet")) warnOf(resolved, context);
   const isDryRun = args.has("dry-run");
   obtainConsent({ resolved, digest: digests.capsule, accept: args.has("accept"), remember: !isDryRun }, context);
   return isDryRun
     ? await dryRun(resolved, digests, args, context)
     : await runRecorded(resolved, digests, args, context);
-}
-
-function warn({ grants }: Resolved, context: Context): void {
-  for (const warning of grants.warnings) context.stderr.write(`boll: warning: ${printableLine(warning)}\n`);
-}
-
-/** From source there is never a kernel wall, which is no news to who works on it. */
-function warnOfContainment({ achieved, reasons }: ContainmentResult, context: Context): void {
-  if (achieved === "scoped" || !isCompiled) return;
-  context.stderr.write(`boll: warning: containment is ${achieved}: ${printableLine(reasons.join("; "), 2000)}\n`);
 }
 
 /** Everything that a run would refuse is refused here too; then there is nothing more to say. */
@@ -153,12 +143,4 @@ function recordStart(
     ...(grants.fs.work === undefined ? {} : { work: places.work }),
     boll_version: BUILD_INFO.version,
   });
-}
-
-/** The guest never came to run: refused by what it is or asks for, or something of ours broke. */
-function failureOutcome(error: unknown): Outcome {
-  const exitCode = error instanceof CapsuleError ? error.exitStatus : 1;
-  const detail = error instanceof Error ? error.message : String(error);
-  if (exitCode === 2 || exitCode === 5) return { status: "refused", exit_code: exitCode, ended_by: "refused", detail };
-  return { status: "crashed", exit_code: exitCode, ended_by: "crashed", detail };
 }

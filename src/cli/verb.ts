@@ -59,6 +59,8 @@ export interface Context {
   readonly readVariable: (name: string) => string | undefined;
   /** From the call on, signals that ask this process to end abort this instead. Absent: nothing interrupts. */
   readonly watchInterrupt?: () => AbortSignal;
+  /** The same for a verb that drains: the second signal ends it at once. */
+  readonly watchInterrupts?: () => { readonly first: AbortSignal; readonly second: AbortSignal };
   /** Absent: the session room's, which builds. */
   readonly describeComponent?: DescribeComponent;
 }

@@ -10,6 +10,7 @@ export interface VerbEntry {
 /** All verbs, in the overview's order. Each import is literal, so that a bundle can hold it. */
 export const VERBS: readonly VerbEntry[] = [
   { name: "run", summary: "Run a capsule behind its walls", load: () => import("./run.ts") },
+  { name: "serve-http", summary: "Serve HTTP with a capsule", load: () => import("./serve_http.ts") },
   { name: "check", summary: "Check a capsule's manifest and files", load: () => import("./check.ts") },
   { name: "explain", summary: "Show what a capsule may do, wall by wall", load: () => import("./explain.ts") },
   { name: "trace", summary: "Show what a session did", load: () => import("./trace.ts") },

@@ -91,7 +91,9 @@ Deno.test("buildComponent: a preview1 command is adapted, runs and prints", asyn
     assertEquals(cached.description.kind, "adapted");
     const said: string[] = [];
     const watch = new MemoryWatch(cached.description.memories);
-    await findRun(await instantiate(loadCached(cached), printerHost(said), (...told) => watch.observe(...told)))!();
+    await findRun(
+      await instantiate(loadCached(cached), printerHost(said), { onInstance: (...told) => watch.observe(...told) }),
+    )!();
     assertEquals(said.join(""), "hi\n");
     assert(watch.fullness() > 0 && watch.fullness() < 0.1, `${watch.fullness()}`);
   });

@@ -66,23 +66,67 @@ function readChecked(dir: string, file: CoreFile): Uint8Array<ArrayBuffer> {
   );
 }
 
+/** What a caller of {@link instantiate} may watch and end. */
+export interface InstantiateOptions {
+  /** Told each core instance and its module's file name. */
+  onInstance?(instance: WebAssembly.Instance, module: string): void;
+  /**
+   * Once true, the instance never runs again: what it waits for may come, and it is not resumed. For an instance that
+   * is given up while it waits.
+   */
+  isStopped?(): boolean;
+}
+
+type Link = (console: unknown, globalThis: unknown, webAssembly: unknown) => Instantiate;
+
+/** The glue as a function, compiled once however many instances there are; each call of it has a state of its own. */
+const LINKS = new WeakMap<LoadedComponent, Link>();
+
+function linkOf(loaded: LoadedComponent): Link {
+  const known = LINKS.get(loaded);
+  if (known !== undefined) return known;
+  const link = new Function("console", "globalThis", "WebAssembly", ...HIDDEN, loaded.glueSource) as Link;
+  LINKS.set(loaded, link);
+  return link;
+}
+
+/** `WebAssembly` for one instance; with `isStopped`, what resumes a suspended call asks first. */
+function webAssemblyFor(isStopped: (() => boolean) | undefined): unknown {
+  if (isStopped === undefined) return WebAssembly;
+  const { Suspending } = WebAssembly as unknown as { Suspending: new (call: unknown) => object };
+  const guard = (call: (...args: unknown[]) => unknown) =>
+    new Suspending((...args: unknown[]) => {
+      const result = call(...args);
+      if (!(result instanceof Promise)) return result;
+      const never = new Promise<never>(() => {});
+      return result.then((value) => isStopped() ? never : value, (error) => {
+        if (isStopped()) return never;
+        throw error;
+      });
+    });
+  return Object.freeze(Object.create(WebAssembly, { Suspending: { value: guardConstructor(guard) } }));
+}
+
+/** `guard` behind `new`: a constructor that gives back an object makes that one. */
+function guardConstructor(guard: (call: (...args: unknown[]) => unknown) => object): unknown {
+  return function (call: (...args: unknown[]) => unknown) {
+    return guard(call);
+  };
+}
+
 /**
  * Links a component against exactly `imports` and runs its start functions; gives its exports, by interface name with
  * and without version. Nothing is looked up on a prototype: an import that is not an own property is missing, whatever
- * it is called. A missing import throws before any guest instruction. `onInstance` is told each core instance and its
- * module's file name. Call it in the guest's thread.
+ * it is called. A missing import throws before any guest instruction. Call it in the guest's thread; every call makes an
+ * instance of its own.
  */
 export async function instantiate(
   loaded: LoadedComponent,
   imports: HostImports,
-  onInstance?: (instance: WebAssembly.Instance, module: string) => void,
+  { onInstance, isStopped }: InstantiateOptions = {},
 ): Promise<Record<string, unknown>> {
   const names = new Map(Object.entries(loaded.modules).map(([name, module]) => [module, name]));
-  const link = new Function("console", "globalThis", ...HIDDEN, loaded.glueSource) as (
-    console: unknown,
-    globalThis: unknown,
-  ) => Instantiate;
-  const exports = await link(SILENT_CONSOLE, GLUE_GLOBAL)(
+  const exports = await linkOf(loaded)(SILENT_CONSOLE, GLUE_GLOBAL, webAssemblyFor(isStopped))(
     (name) => getOwn(loaded.modules, name),
     copyImports(imports),
     (module, coreImports) => {
@@ -151,4 +195,20 @@ export function findRun(exports: Readonly<Record<string, unknown>>): (() => Prom
 /** The name under which a command exports `wasi:cli/run`, out of a description's exports; undefined for other capsules. */
 export function findRunName(exports: readonly string[]): string | undefined {
   return exports.find((name) => name === "wasi:cli/run" || name.startsWith("wasi:cli/run@0.2."));
+}
+
+/** What handles one request; its arguments are the host's own resources. It resolves when the guest has returned. */
+export type HandleRequest = (request: unknown, outparam: unknown) => Promise<void>;
+
+/** The `handle` of `wasi:http/incoming-handler` (any 0.2.x) among a component's exports; undefined when there is none. */
+export function findHandler(exports: Readonly<Record<string, unknown>>): HandleRequest | undefined {
+  const key = findHandlerName(Object.keys(exports));
+  const handle = key === undefined ? undefined : (exports[key] as { handle?: unknown } | undefined)?.handle;
+  return typeof handle === "function" ? async (request, outparam) => void await handle(request, outparam) : undefined;
+}
+
+/** The name under which a service exports its handler, out of a description's exports; undefined for other capsules. */
+export function findHandlerName(exports: readonly string[]): string | undefined {
+  const name = "wasi:http/incoming-handler";
+  return exports.find((found) => found === name || found.startsWith(`${name}@0.2.`));
 }

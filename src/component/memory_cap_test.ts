@@ -150,7 +150,9 @@ Deno.test("run: growth past the cap fails in the guest with -1, growth to it doe
     inFolder(async (folder) => {
       const cached = await cacheSample(folder, commandText({ core, body: grow(pages) }), 1);
       const watch = new MemoryWatch(cached.description.memories);
-      const run = findRun(await instantiate(loadCached(cached), {}, (...told) => watch.observe(...told)))!;
+      const run = findRun(
+        await instantiate(loadCached(cached), {}, { onInstance: (...told) => watch.observe(...told) }),
+      )!;
       return [await run().then(() => "grew", () => "refused"), watch.fullness()];
     });
   assertEquals(await outcome(15), ["grew", 1]);

@@ -3,7 +3,7 @@ import type { Capsule, Upstream } from "../manifest/mod.ts";
 import { achievedContainment, type HullCapabilities } from "./containment.ts";
 import { explainWalls, type WallExplanation } from "./explain_walls.ts";
 import type { Grants } from "./grants.ts";
-import { checkImports, type MissingImport } from "./imports.ts";
+import { checkImports, type ComponentRole, type MissingImport } from "./imports.ts";
 import type { UnboundMount } from "./mounts.ts";
 import type { ResolvedGrants } from "./resolve.ts";
 
@@ -22,6 +22,8 @@ export interface ExplainGrantsInput {
   readonly upstream?: Pick<Upstream, "proxy" | "ca">;
   /** The component's imports; absent when it was not described. */
   readonly imports?: readonly string[];
+  /** Absent: a command. */
+  readonly role?: ComponentRole;
 }
 
 /** JSON-safe: what `boll explain --json` prints and the trace records as effective grants. */
@@ -71,12 +73,13 @@ export function explainGrants(input: ExplainGrantsInput): Explanation {
     containment: explainContainment(grants, input),
     grants,
     walls: explainWalls(grants, {
+      ...(input.role === undefined ? {} : { role: input.role }),
       compiled: input.compiled,
       probe: input.probe,
       work: resolved.work ?? "the session's work folder",
       ...(input.upstream === undefined ? {} : { upstream: input.upstream }),
     }),
-    missing: imports === undefined ? [] : checkImports(imports, grants, capsule.manifest),
+    missing: imports === undefined ? [] : checkImports(imports, grants, capsule.manifest, input.role),
     ...(unbound.length === 0 ? {} : { unbound }),
     ...(imports === undefined ? {} : { unused: findUnused(grants, imports) }),
     secrets: {},

@@ -2,7 +2,7 @@ import type { HullRules } from "../base/mod.ts";
 import { LISTEN_HOST, type Upstream } from "../manifest/mod.ts";
 import { achievedContainment, type HullCapabilities, NET_LANDLOCK_ABI } from "./containment.ts";
 import type { Grants, MountGrant } from "./grants.ts";
-import { toImports } from "./imports.ts";
+import { type ComponentRole, toImports } from "./imports.ts";
 import { listenPorts } from "./net_walls.ts";
 import { guestThread, toHull, toPermissions, toProcess } from "./walls.ts";
 
@@ -21,6 +21,7 @@ export interface ExplainWallsOptions {
   readonly compiled: boolean;
   readonly work: string;
   readonly upstream?: Pick<Upstream, "proxy" | "ca">;
+  readonly role?: ComponentRole;
 }
 
 /** The four walls of a run on this host. */
@@ -34,7 +35,7 @@ export function explainWalls(grants: Grants, options: ExplainWallsOptions): read
   ];
 }
 
-function explainImports(grants: Grants, { upstream = {} }: ExplainWallsOptions): WallExplanation {
+function explainImports(grants: Grants, { upstream = {}, role }: ExplainWallsOptions): WallExplanation {
   const preopens = [...grants.fs.mounts, ...workOf(grants)].map(({ guest, mode }) => `${guest} (${mode})`);
   const { open_files, file_bytes, work_bytes, output_bytes } = grants.limits;
   return {
@@ -42,7 +43,7 @@ function explainImports(grants: Grants, { upstream = {} }: ExplainWallsOptions):
     name: "imports",
     up: true,
     binds: [
-      `Linked interfaces, and no other: ${toImports(grants).join(", ")}`,
+      `Linked interfaces, and no other: ${toImports(grants, role).join(", ")}`,
       `Files: ${preopens.length === 0 ? "none" : `only below ${preopens.join(", ")}`}`,
       ...describeNet(grants, upstream),
       `Variables: ${grants.env.length === 0 ? "none" : `only ${grants.env.join(", ")}`}`,

@@ -49,10 +49,14 @@ const NETWORK: readonly {
   },
 ];
 
+/** What a component is to the host: a service is handed requests, and needs no grant for what they are made of. */
+export type ComponentRole = "command" | "service";
+
 /** Wall 1: the interfaces that are linked, without versions: exactly these, so that an unknown one is not. */
-export function toImports(grants: Grants): readonly string[] {
+export function toImports(grants: Grants, role: ComponentRole = "command"): readonly string[] {
   return [
     ...ALWAYS,
+    ...(role === "service" ? ["wasi:http/types"] : []),
     ...(grants.clocks ? CLOCKS : []),
     ...(grants.random ? RANDOM : []),
     ...NETWORK.flatMap(({ names, schemes }) => hasScheme(grants, ...schemes) ? names : []),
@@ -63,8 +67,13 @@ export function toImports(grants: Grants): readonly string[] {
  * The imports of a component that its grants do not link; empty means it may run. Any 0.2.x version is served by one
  * host; every other version, package or name is refused.
  */
-export function checkImports(imports: readonly string[], grants: Grants, manifest?: Manifest): MissingImport[] {
-  const linked = new Set(toImports(grants));
+export function checkImports(
+  imports: readonly string[],
+  grants: Grants,
+  manifest?: Manifest,
+  role: ComponentRole = "command",
+): MissingImport[] {
+  const linked = new Set(toImports(grants, role));
   return imports.flatMap((name) => {
     const [, unversioned, version] = /^([a-z][a-z0-9-]*:[a-z0-9-]+\/[a-z0-9-]+)(?:@(.{1,64}))?$/.exec(name) ?? [];
     if (unversioned === undefined) return [describeMissing(name, "", manifest)];

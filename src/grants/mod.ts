@@ -22,7 +22,7 @@ export type { ResolvedGrants, ResolveGrantsInput } from "./resolve.ts";
 export type { UnboundMount } from "./mounts.ts";
 export type { ProtectedPlaces } from "./protect.ts";
 export { checkImports, refuseImports, toImports } from "./imports.ts";
-export type { MissingImport } from "./imports.ts";
+export type { ComponentRole, MissingImport } from "./imports.ts";
 export { guestThread, HULL_BASE_DATA_BYTES, toFlags, toHull, toPermissions, toProcess } from "./walls.ts";
 export type { CellPlaces, ChildFlags, GuestThread } from "./walls.ts";
 export { achievedContainment, checkFloor } from "./containment.ts";

@@ -116,11 +116,11 @@ export function guestThread(grants: Grants): GuestThread {
 }
 
 /** Wall 3: kernel limits of the cell's process, each a barrier behind the host's own exact count. */
-export function toProcess(grants: Grants, thread: GuestThread): ProcessLimits {
+export function toProcess(grants: Grants, thread: GuestThread, instances = 1): ProcessLimits {
   const { memory_mb, cpu_seconds, file_bytes, open_files } = grants.limits;
   const threadBytes = thread === "own" ? WORKER_DATA_BYTES : 0;
   return {
-    dataBytes: HULL_BASE_DATA_BYTES + threadBytes + memory_mb * 1024 ** 2,
+    dataBytes: HULL_BASE_DATA_BYTES + threadBytes + instances * memory_mb * 1024 ** 2,
     ...(cpu_seconds === undefined ? {} : { cpuSeconds: cpu_seconds + CPU_SECONDS_HEADROOM }),
     fileBytes: file_bytes,
     openFiles: open_files + OPEN_FILES_HEADROOM,

@@ -5,7 +5,7 @@
  */
 import { CapsuleError, errorCodeOf } from "../base/mod.ts";
 import { ProcessHull } from "../hull/mod.ts";
-import type { BuildLoad } from "../protocol/mod.ts";
+import type { BuildLoad, ServeLoad, ToCell } from "../protocol/mod.ts";
 import { CellChannel } from "./channel.ts";
 import { serveRun } from "./serve_run.ts";
 
@@ -36,11 +36,23 @@ async function serve(): Promise<void> {
     }
     const load = first.value;
     if (load.kind === "run") await serveRun(load, channel, messages, hull);
+    else if (load.kind === "serve") await serveRequests(load, channel, messages, hull);
     else await serveBuild(load, channel, hull);
   } catch (error) {
     await channel.send(describeFailure(error));
     Deno.exit(1);
   }
+}
+
+/** Loaded only by a serving cell, so that a run does not read it. */
+async function serveRequests(
+  load: ServeLoad,
+  channel: CellChannel,
+  messages: AsyncGenerator<ToCell>,
+  hull: ProcessHull | undefined,
+): Promise<void> {
+  const { serveHttp } = await import("./serve_http.ts");
+  await serveHttp(load, channel, messages, hull);
 }
 
 /** The code that parses foreign bytes is heavy and needed once per component, so that only a build cell loads it. */

@@ -4,12 +4,16 @@ import { decodeToCell, encodeFrame, FrameDecoder, type FromCell, type ToCell } f
 export class CellChannel {
   readonly #read: (buffer: Uint8Array) => Promise<number | null>;
   readonly #write: (bytes: Uint8Array) => Promise<number>;
+  /** From now on waiting for a message holds nothing up; for a channel on stdin, and only behind the hull. */
+  readonly readInBackground: () => void;
   #writing: Promise<void> = Promise.resolve();
 
   private constructor(
     read: (buffer: Uint8Array) => Promise<number | null>,
     write: (bytes: Uint8Array) => Promise<number>,
+    readInBackground: () => void = () => {},
   ) {
+    this.readInBackground = readInBackground;
     this.#read = read;
     this.#write = write;
   }
@@ -22,10 +26,12 @@ export class CellChannel {
   static async open(tmp: string): Promise<CellChannel> {
     const nonce = takeNonce(`${tmp}/n`);
     if (nonce === undefined) {
+      let isWaiting = false;
       console.log = console.info = console.debug = console.error;
       return new CellChannel(
-        (buffer) => Promise.resolve(Deno.stdin.readSync(buffer)),
+        (buffer) => isWaiting ? Deno.stdin.read(buffer) : Promise.resolve(Deno.stdin.readSync(buffer)),
         (bytes) => Promise.resolve(Deno.stdout.writeSync(bytes)),
+        () => isWaiting = true,
       );
     }
     const connection = await Deno.connect({ transport: "unix", path: `${tmp}/s` });

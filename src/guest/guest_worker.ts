@@ -7,8 +7,15 @@ import {
   symlinkInside,
   type SymlinkPlace,
 } from "../wasi/mod.ts";
-import type { HostCall, HostResult } from "../protocol/mod.ts";
-import { type FromGuest, type GuestReport, type GuestStart, SYMLINK_ANSWERS, type ToGuest } from "./worker_messages.ts";
+import type { FromCell, HostCall, HostResult, ToCell } from "../protocol/mod.ts";
+import {
+  type FromGuest,
+  type GuestReport,
+  type GuestStart,
+  type ServeStart,
+  SYMLINK_ANSWERS,
+  type ToGuest,
+} from "./worker_messages.ts";
 
 const ENTRY = Deno.build.standalone ? "./worker.js" : "./worker_main.ts";
 
@@ -67,6 +74,35 @@ export class GuestWorker {
   async #readAhead(shared: SharedArrayBuffer): Promise<void> {
     await answerReadAhead(shared);
     this.#worker.postMessage({ kind: "read" } satisfies ToGuest);
+  }
+
+  /**
+   * Starts a guest that serves, and settles when its first instance stands, with where messages of the parent go. What
+   * it says goes to `emit`. A thread that dies by itself ends the process.
+   */
+  async serve(
+    start: Omit<ServeStart, "answer">,
+    preopens: readonly Preopen[],
+    emit: (message: FromCell) => void,
+  ): Promise<(message: ToCell) => void> {
+    const answer = new SharedArrayBuffer(4);
+    const word = new Int32Array(answer);
+    const standing = new Promise<void>((resolve, reject) => {
+      this.#worker.onmessage = ({ data }: MessageEvent<FromGuest>) => {
+        if (data.kind === "frame") emit(data.message);
+        else if (data.kind === "denied") emit({ type: "denied", wall: 1, ...data.denial });
+        else if (data.kind === "symlink") answerSymlink(word, preopens, data.place);
+        else if (data.kind === "host_call") emit({ type: "host_call", id: data.id, name: data.name, args: data.args });
+        else if (data.kind === "serving") data.error === undefined ? resolve() : reject(new Error(data.error));
+      };
+      this.#worker.postMessage({ ...start, answer } satisfies ServeStart);
+    });
+    await Promise.race([standing, this.#failure]);
+    this.#failure.catch(() => Deno.exit(1));
+    return (message) => {
+      if (message.type === "host_result") this.answer(message);
+      else this.#worker.postMessage({ kind: "frame", message } satisfies ToGuest);
+    };
   }
 
   /** Hands the guest's host an answer of the parent. */

@@ -30,7 +30,7 @@ export interface GuestPorts {
 }
 
 /** The folders a run's guest sees, work folder first. */
-export function preopensOf(load: RunLoad): Preopen[] {
+export function preopensOf(load: Pick<RunLoad, "grants" | "folders">): Preopen[] {
   const { work, mounts } = load.grants.fs;
   const own = work !== undefined && load.folders.work !== undefined
     ? [{ guest: "/workdir", host: load.folders.work, mode: work }]
@@ -95,7 +95,9 @@ async function callRun(
   memory: MemoryWatch,
 ): Promise<GuestEnding> {
   try {
-    const exports = await instantiate(loaded, host.imports, (instance, module) => memory.observe(instance, module));
+    const exports = await instantiate(loaded, host.imports, {
+      onInstance: (instance, module) => memory.observe(instance, module),
+    });
     const run = findRun(exports);
     if (!run) throw new Error("Start the guest: the component exports no wasi:cli/run");
     await run();

@@ -6,7 +6,7 @@
 import { sharedReadAhead, type SymlinkPlace } from "../wasi/mod.ts";
 import { HostCalls } from "./host_calls.ts";
 import { runGuest } from "./run_guest.ts";
-import { type FromGuest, type GuestStart, SYMLINK_ANSWERS, type ToGuest } from "./worker_messages.ts";
+import { type FromGuest, type GuestStart, type ServeStart, SYMLINK_ANSWERS, type ToGuest } from "./worker_messages.ts";
 
 interface WorkerScope {
   onmessage: ((event: MessageEvent) => unknown) | null;
@@ -15,12 +15,13 @@ interface WorkerScope {
 
 const scope = globalThis as unknown as WorkerScope;
 
-scope.onmessage = async ({ data }: MessageEvent<GuestStart>) => {
+scope.onmessage = async ({ data }: MessageEvent<GuestStart | ServeStart>) => {
+  if (isServeStart(data)) return await serveInThread(data);
   const calls = new HostCalls((call) => scope.postMessage({ kind: "host_call", ...call }));
   const reads: (() => void)[] = []; // answered in the order they were asked for
   scope.onmessage = ({ data }: MessageEvent<ToGuest>) => {
     if (data.kind === "host_result") calls.settle(data);
-    else reads.shift()?.();
+    else if (data.kind === "read") reads.shift()?.();
   };
   const askForRead = () => {
     scope.postMessage({ kind: "read_ahead" });
@@ -35,6 +36,30 @@ scope.onmessage = async ({ data }: MessageEvent<GuestStart>) => {
   scope.postMessage({ kind: "ended", ...report });
 };
 scope.postMessage({ kind: "up" });
+
+function isServeStart(start: GuestStart | ServeStart): start is ServeStart {
+  return start.load.kind === "serve";
+}
+
+async function serveInThread({ load, loaded, answer }: ServeStart): Promise<void> {
+  const { HttpServer } = await import("./http_server.ts");
+  const calls = new HostCalls((call) => scope.postMessage({ kind: "host_call", ...call }));
+  const server = new HttpServer(load, loaded, {
+    onDenied: (denial) => scope.postMessage({ kind: "denied", denial }),
+    makeSymlink: (place) => askForSymlink(place, answer),
+    resolve: (name) => calls.resolve(name),
+  }, (message) => scope.postMessage({ kind: "frame", message }));
+  scope.onmessage = ({ data }: MessageEvent<ToGuest>) => {
+    if (data.kind === "host_result") calls.settle(data);
+    else if (data.kind === "frame") server.take(data.message);
+  };
+  try {
+    await server.warmUp();
+    scope.postMessage({ kind: "serving" });
+  } catch (error) {
+    scope.postMessage({ kind: "serving", error: error instanceof Error ? error.message : String(error) });
+  }
+}
 
 /** Asks the main thread, which alone may make links, and waits: the guest's call is synchronous. */
 function askForSymlink(place: SymlinkPlace, shared: SharedArrayBuffer): void {

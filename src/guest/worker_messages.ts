@@ -1,4 +1,13 @@
-import type { CellUsage, GuestEnding, HostCall, HostResult, RunLoad } from "../protocol/mod.ts";
+import type {
+  CellUsage,
+  FromCell,
+  GuestEnding,
+  HostCall,
+  HostResult,
+  RunLoad,
+  ServeLoad,
+  ToCell,
+} from "../protocol/mod.ts";
 import type { LoadedComponent } from "../component/mod.ts";
 import type { Denial, SymlinkPlace } from "../wasi/mod.ts";
 
@@ -10,6 +19,11 @@ export interface GuestStart {
   readonly answer: SharedArrayBuffer;
   /** Where the cell's main thread answers `read_ahead`: of `shareReadAhead`. */
   readonly stdin: SharedArrayBuffer;
+}
+
+/** The start of a guest that serves; messages of the parent follow. */
+export interface ServeStart extends Pick<GuestStart, "loaded" | "answer"> {
+  readonly load: ServeLoad;
 }
 
 /** How a guest ended and what it used. */
@@ -32,7 +46,10 @@ export type FromGuest =
   /** Asks for one read of stdin, for a guest that waits for it and something else. */
   | { readonly kind: "read_ahead" }
   | ({ readonly kind: "host_call" } & HostCall)
-  | ({ readonly kind: "ended" } & GuestReport);
+  | ({ readonly kind: "ended" } & GuestReport)
+  /** A serving guest's first instance stands, or why not. */
+  | { readonly kind: "serving"; readonly error?: string }
+  | { readonly kind: "frame"; readonly message: FromCell };
 
 /** What the answer word means: 0 no answer yet, 1 made, from 2 on the WASI error code at that place. */
 export const SYMLINK_ANSWERS: readonly string[] = [
@@ -53,4 +70,7 @@ export const SYMLINK_ANSWERS: readonly string[] = [
 ];
 
 /** Main thread to worker, behind the start: answers to its calls; `read` tells that `read_ahead` has its answer. */
-export type ToGuest = ({ readonly kind: "host_result" } & HostResult) | { readonly kind: "read" };
+export type ToGuest = ({ readonly kind: "host_result" } & HostResult) | { readonly kind: "read" } | {
+  readonly kind: "frame";
+  readonly message: ToCell;
+};

@@ -91,6 +91,24 @@ export interface CacheMismatch {
   readonly detail: string;
 }
 
+/** One HTTP request to a service capsule: no body, no field, no query. */
+export interface RequestEvent {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** Why the guest's response was none, or not whole. */
+  readonly failed?: string;
+  readonly detail?: string;
+  readonly duration_ms: number;
+}
+
+/** A serving cell is gone and another takes its place, or could not be started. */
+export interface CellLost {
+  readonly reason: string;
+  /** Requests that it took along. */
+  readonly calls: number;
+}
+
 /** Last event, on every exit path. `exit_code` is the process's own (README, "Exit codes"). */
 export interface SessionEnd {
   readonly status: SessionStatus;
@@ -111,6 +129,8 @@ export interface TraceFields {
   readonly connection: Connection;
   readonly limit: LimitEvent;
   readonly cache_mismatch: CacheMismatch;
+  readonly request: RequestEvent;
+  readonly cell_lost: CellLost;
   readonly session_end: SessionEnd;
 }
 

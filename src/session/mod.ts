@@ -8,4 +8,6 @@ export * from "./outcome.ts";
 export * from "./plan.ts";
 export { type Denied, type ForegroundResult, type ForegroundRun, runForeground } from "./run_foreground.ts";
 export * from "./self_command.ts";
+export type { HttpServing, ServingResult } from "./serve_http.ts";
+export { startServing } from "./start_serving.ts";
 export { openHull } from "./supervisor_hull.ts";

@@ -4,8 +4,9 @@ import { toFlags } from "../grants/mod.ts";
 import type { ProcessHull } from "../hull/mod.ts";
 import type { Upstream } from "../manifest/mod.ts";
 import { type CellUsage, type CellWalls, decodeFromCell, type GuestEnding, type RunLoad } from "../protocol/mod.ts";
-import { makeTemporaryFolder, type SessionPlaces, type TraceWriter, type WallsRaised } from "../records/mod.ts";
+import { makeTemporaryFolder, type SessionPlaces, type TraceWriter } from "../records/mod.ts";
 import { type CellProcess, spawnForegroundCell } from "../supervisor/mod.ts";
+import { checkWalls, wallsEvent } from "./cell_walls.ts";
 import { classifyEnding, type Outcome } from "./outcome.ts";
 import type { LaunchPlan } from "./plan.ts";
 import type { RunNetwork } from "./run_network.ts";
@@ -197,17 +198,6 @@ class DenialLimit {
 
   tell(denied: Denied): void {
     if (++this.#count <= MAX_DENIALS) this.#run.onDenied?.(denied);
-  }
-}
-
-function wallsEvent({ worker, landlock, seccomp, abi }: CellWalls): WallsRaised {
-  return { permissions: worker ? "lists" : "revoked", landlock, landlock_abi: abi, seccomp };
-}
-
-/** What was promised (and recorded) must stand, or the guest does not start. */
-function checkWalls({ landlock, seccomp }: CellWalls, plan: LaunchPlan): void {
-  if (plan.containment.achieved === "scoped" && !(landlock && seccomp)) {
-    throw new CapsuleError("hull.failed", "Confine a cell: the kernel wall that this host has did not rise in it");
   }
 }
 

@@ -61,6 +61,8 @@ export interface WasiOptions {
   /** Interfaces that are linked only when granted. */
   readonly interfaces: { readonly clocks: boolean; readonly random: boolean };
   readonly limits: HostLimits;
+  /** The guest is a service: it is handed requests, so that `wasi:http/types` is linked without a network. */
+  readonly serves?: boolean;
   /** The way to the network; absent is none, and neither `wasi:http` nor `wasi:sockets`. */
   readonly network?: NetworkAccess;
   onDenied(denial: Denial): void;
@@ -98,6 +100,7 @@ export function createWasi(options: WasiOptions): WasiHost {
     ...filesystemImports(host),
     ...(options.interfaces.clocks ? clockImports() : {}),
     ...(options.interfaces.random ? randomImports() : {}),
+    ...(options.serves ? httpTypeImports() : {}),
     ...network?.imports,
   };
   return {

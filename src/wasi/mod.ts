@@ -8,6 +8,8 @@
 export { GuestExit, LimitReached } from "./endings.ts";
 export { createWasi } from "./host.ts";
 export type { Denial, HostLimits, Preopen, SymlinkPlace, WasiHost, WasiOptions } from "./host.ts";
+export { openExchange } from "./http/incoming_exchange.ts";
+export type { IncomingExchange, ServedAnswer, ServedRequest } from "./http/incoming_exchange.ts";
 export { SinkClosed } from "./ports.ts";
 export type { NetworkAccess, Resolution } from "./net/network_access.ts";
 export type { ByteSink, ByteSource, SourceChunk } from "./ports.ts";

@@ -1,0 +1,258 @@
+import { CapsuleError } from "../base/mod.ts";
+import { toFlags } from "../grants/mod.ts";
+import type { FromCell, ServeLoad } from "../protocol/mod.ts";
+import { makeTemporaryFolder } from "../records/mod.ts";
+import { CellPool } from "./cell_pool.ts";
+import { checkWalls, wallsEvent } from "./cell_walls.ts";
+import { GuestLog } from "./guest_log.ts";
+import { HttpService } from "./http_service.ts";
+import type { ForegroundRun } from "./run_foreground.ts";
+import type { RunNetwork } from "./run_network.ts";
+import { selfCommand, sourceFlags } from "./self_command.ts";
+import { type CellLoss, ServingCell } from "./serving_cell.ts";
+import { supervisorRules } from "./supervisor_hull.ts";
+
+/** A service capsule behind a listener. */
+export interface HttpServing extends Omit<ForegroundRun, "interrupt"> {
+  readonly listen: { readonly hostname: string; readonly port: number };
+  readonly cells: number;
+  readonly concurrency: number;
+  /** How long one request may take, ms. */
+  readonly requestMs: number;
+  /** Longest request body, bytes. */
+  readonly maxBodyBytes: number;
+  /** Aborts when the service should go down: what is under way may come to its end. */
+  readonly drain: AbortSignal;
+  /** Aborts when it should go down at once. */
+  readonly abort: AbortSignal;
+  /** Told once requests are served. */
+  onListening(address: Deno.NetAddr): void;
+}
+
+/** What a service did. */
+export interface ServingResult {
+  readonly requests: number;
+  /** Requests whose guest gave no whole response. */
+  readonly failed: number;
+  /** Whether all that was under way came to its end. */
+  readonly isDrained: boolean;
+}
+
+/** How long requests under way have when the service goes down, ms. */
+const DRAIN_MS = 25_000;
+
+/** Denials that are passed on, in all: what comes after is an attacker's flood. */
+const MAX_DENIALS = 100;
+
+/**
+ * Serves a capsule's handler until `drain` aborts: binds the port, confines this process to its ceiling, starts the
+ * cells, and replaces each that is lost. Records are the caller's; nothing of a cell is left.
+ *
+ * @throws `service.listen_failed`, `cell.start_failed`, `hull.failed`
+ */
+export async function serveHttp(serving: HttpServing): Promise<ServingResult> {
+  const tally = { requests: 0, failed: 0 };
+  const opened = Promise.withResolvers<HttpService>();
+  opened.promise.catch(() => {});
+  await using network = await openNetwork(serving);
+  const abort = new AbortController();
+  const server = listen(serving, abort.signal, async (request) => (await opened.promise).handle(request));
+  using log = new GuestLog(serving.places);
+  try {
+    confine(serving, network);
+    const pool = openPool(serving, network, log);
+    try {
+      await openUnlessAborted(pool, serving.drain);
+      opened.resolve(
+        new HttpService({
+          submit: (call) => pool.submit(call),
+          maxBodyBytes: serving.maxBodyBytes,
+          onServed(served) {
+            tally.requests++;
+            if (served.failed !== undefined) tally.failed++;
+            serving.trace.append("request", served);
+          },
+        }),
+      );
+      if (!serving.drain.aborted) serving.onListening(server.addr as Deno.NetAddr);
+      await until(serving.drain);
+      const isDrained = await drain(server, await opened.promise, serving.abort);
+      return { ...tally, isDrained };
+    } finally {
+      await pool.close();
+    }
+  } finally {
+    opened.reject(new Error("the service is going down"));
+    await shut(server, abort);
+  }
+}
+
+function listen(
+  { listen: { hostname, port } }: HttpServing,
+  signal: AbortSignal,
+  handler: (request: Request) => Promise<Response>,
+): Deno.HttpServer {
+  try {
+    return Deno.serve({
+      hostname,
+      port,
+      signal,
+      onListen: () => {},
+      onError: () => new Response("Internal Server Error\n", { status: 500 }),
+    }, handler);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CapsuleError("service.listen_failed", `Listen on ${hostname} port ${port}: ${why}`, { cause: error });
+  }
+}
+
+/** The code of the gate is loaded only by a service that has a network. */
+async function openNetwork(serving: HttpServing): Promise<RunNetwork | undefined> {
+  const { grants } = serving.plan;
+  if (grants.net.length === 0) return undefined;
+  const { RunNetwork } = await import("./run_network.ts");
+  let denials = 0;
+  return await RunNetwork.open({
+    grants,
+    ...(serving.upstream === undefined ? {} : { upstream: serving.upstream }),
+    trace: serving.trace,
+    onDenied(denied) {
+      if (++denials <= MAX_DENIALS) serving.onDenied?.(denied);
+    },
+  });
+}
+
+function confine({ hull, plan, places, component }: HttpServing, network: RunNetwork | undefined): void {
+  if (hull === undefined) return;
+  // The folder in which every cell's own folder is made.
+  using tmp = makeTemporaryFolder();
+  hull.confine(supervisorRules(plan.grants, {
+    cache: component.dir,
+    tmp: tmp.path,
+    session: places.root,
+    ...(plan.grants.fs.work === undefined ? {} : { work: places.work }),
+    ...(network === undefined ? {} : { network: network.supervisor }),
+  }, false));
+}
+
+function openPool(serving: HttpServing, network: RunNetwork | undefined, log: GuestLog): CellPool {
+  const { cells, concurrency } = serving;
+  const numbers = new WeakMap<ServingCell, number>();
+  let [denials, started] = [0, 0];
+  const onMessage = (message: FromCell, cell: ServingCell) => {
+    if (message.type === "log") log.append(message, numbers.get(cell) ?? 0);
+    else if (message.type === "denied") {
+      const { grant, asked, allow } = message;
+      if (++denials <= MAX_DENIALS) serving.onDenied?.({ grant, asked, allow });
+    } else if (message.type === "host_call") {
+      network?.answer(message).then((result) => cell.answer({ type: "host_result", ...result }));
+    }
+  };
+  return new CellPool({
+    cells,
+    concurrency,
+    queue: 2 * cells * concurrency,
+    deadlineMs: serving.requestMs,
+    async start() {
+      const number = ++started;
+      const cell = await startCell(serving, network, onMessage, () => number === 1);
+      numbers.set(cell, number);
+      return cell;
+    },
+    onLost: (loss, calls) => serving.trace.append("cell_lost", { reason: describeLoss(loss), calls }),
+    onStartFailed: (error) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      serving.trace.append("cell_lost", { reason, calls: 0 });
+    },
+  });
+}
+
+function startCell(
+  serving: HttpServing,
+  network: RunNetwork | undefined,
+  onMessage: (message: FromCell, cell: ServingCell) => void,
+  isFirst: () => boolean,
+): Promise<ServingCell> {
+  const { plan } = serving;
+  const tmp = makeTemporaryFolder();
+  const load = makeLoad(serving, tmp.path, network);
+  const places = { ...load.folders, ...network?.places };
+  const own = selfCommand(toFlags({ kind: "cell", grants: plan.grants, places, ...sourceFlags() }));
+  return ServingCell.start({
+    tmp,
+    own,
+    load,
+    checkWalls(walls) {
+      checkWalls(walls, plan);
+      if (isFirst()) serving.trace.append("walls", wallsEvent(walls));
+    },
+    onMessage,
+  });
+}
+
+function makeLoad(serving: HttpServing, tmp: string, network: RunNetwork | undefined): ServeLoad {
+  const { plan, component, envValues, places, kernel, concurrency } = serving;
+  return {
+    type: "load",
+    kind: "serve",
+    grants: plan.grants,
+    args: [plan.capsule.name, ...plan.args],
+    env: Object.entries(envValues),
+    folders: { cache: component.dir, tmp, ...(plan.grants.fs.work === undefined ? {} : { work: places.work }) },
+    component: {
+      key: component.key,
+      glue: component.glue,
+      modules: component.modules,
+      memories: component.description.memories,
+    },
+    kernel,
+    ...(network === undefined ? {} : { network: network.cell }),
+    concurrency,
+  };
+}
+
+function describeLoss({ exit, fault, killedFor, stderr }: CellLoss): string {
+  if (killedFor === "deadline") return "a guest went on behind its request's deadline";
+  if (fault !== undefined) return fault.message;
+  if (exit.signal === "SIGABRT" || exit.signal === "SIGTRAP") return `ended by ${exit.signal} at its memory barrier`;
+  const tail = stderr.trim().split("\n").at(-1) ?? "";
+  return `ended with ${exit.signal ?? `code ${exit.code}`}${tail === "" ? "" : `: ${tail}`}`;
+}
+
+/** Ctrl-C while the first cells start ends them, and is no failure. */
+async function openUnlessAborted(pool: CellPool, drain: AbortSignal): Promise<void> {
+  const stop = () => void pool.close();
+  drain.addEventListener("abort", stop);
+  try {
+    if (!drain.aborted) await pool.open();
+  } catch (error) {
+    if (!drain.aborted) throw error;
+  } finally {
+    drain.removeEventListener("abort", stop);
+  }
+}
+
+function until(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+/** Closes what is still open; a server that has finished takes no abort any more. */
+async function shut(server: Deno.HttpServer, abort: AbortController): Promise<void> {
+  let isFinished = false;
+  server.finished.then(() => isFinished = true);
+  await Promise.resolve();
+  if (!isFinished) abort.abort();
+  await server.finished;
+}
+
+/** Takes no more connections and waits for what is under way, so long and no longer. */
+async function drain(server: Deno.HttpServer, service: HttpService, abort: AbortSignal): Promise<boolean> {
+  const done = Promise.all([server.shutdown(), service.idle()]).then(() => true);
+  done.catch(() => {});
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<false>((resolve) => timer = setTimeout(() => resolve(false), DRAIN_MS));
+  const isDrained = await Promise.race([done, late, until(abort).then(() => false)]);
+  clearTimeout(timer);
+  return isDrained;
+}
