@@ -120,3 +120,17 @@ Deno.test("boll check: a capsule that is not there, or whose component is not, i
     assertEquals(exitCode, 2);
     assertStringIncludes(stderr, "guest.wasm");
   }));
+
+Deno.test("boll check: a component that is no WebAssembly is exit 2, with the line that names it", () =>
+  withFolder(async (folder, boll) => {
+    writeCapsule(`${folder}/guest`, MANIFEST);
+    assertEquals((await boll("check", `${folder}/guest`)).exitCode, 0);
+    for (const text of ["", "\0as", "text, and no component"]) {
+      Deno.writeTextFileSync(`${folder}/guest/guest.wasm`, text);
+      const { exitCode, stdout, stderr } = await boll("check", `${folder}/guest`);
+      assertEquals([exitCode, stdout], [2, ""]);
+      assertStringIncludes(stderr, "guest/capsule.jsonc:1: ");
+      assertEquals(JSON.parse((await boll("check", `${folder}/guest`, "--json")).stderr).code, "component.not_wasm");
+      assertEquals((await boll("check", `${folder}/guest/guest.wasm`)).exitCode, 2);
+    }
+  }));
