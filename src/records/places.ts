@@ -12,6 +12,8 @@ export interface SessionPaths {
   readonly trace: string;
   readonly plan: string;
   readonly completion: string;
+  /** How it ended, in one small file: there only once the trace has its `session_end`. */
+  readonly summary: string;
   readonly out: string;
   readonly lockFile: string;
   /** Whole answers and logs: readable by tools. */
@@ -35,19 +37,21 @@ export interface CreateSessionOptions {
 
 /** The paths of a session that may or may not exist. */
 export function sessionPaths(home: Pick<Home, "sessions">, id: string): SessionPaths {
-  const root = join(home.sessions, id);
-  const records = join(root, "records");
+  // Plain text: ten thousand sessions are looked at in one go, and joining took longer than looking.
+  const root = `${home.sessions}/${id}`;
+  const records = `${root}/records`;
   return {
     id,
     root,
     records,
-    trace: join(records, "trace.jsonl"),
-    plan: join(records, "plan.json"),
-    completion: join(records, "completion.json"),
-    out: join(records, "out"),
-    lockFile: join(records, "lock"),
-    runtime: join(root, "runtime"),
-    work: join(root, "work"),
+    trace: `${records}/trace.jsonl`,
+    plan: `${records}/plan.json`,
+    completion: `${records}/completion.json`,
+    summary: `${records}/summary.json`,
+    out: `${records}/out`,
+    lockFile: `${records}/lock`,
+    runtime: `${root}/runtime`,
+    work: `${root}/work`,
   };
 }
 

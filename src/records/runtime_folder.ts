@@ -1,7 +1,9 @@
 import { isAbsolute, join } from "@std/path";
 import { CapsuleError } from "../base/mod.ts";
+import { FolderLock } from "./folder_lock.ts";
 import type { ReadVariable } from "./home.ts";
 import { folderFault } from "./private_folder.ts";
+import { removeTree } from "./remove_tree.ts";
 
 /** Longest path of a temporary folder, bytes: a socket's name below it must fit the 107 bytes of the kernel. */
 export const MAX_RUNTIME_PATH_BYTES = 80;
@@ -35,7 +37,8 @@ export function runtimeFolder(readVariable: ReadVariable = (name) => Deno.env.ge
 }
 
 /**
- * Makes a fresh 0700 folder below {@link runtimeFolder}: a child's HOME and TMPDIR, and the socket to it.
+ * Makes a fresh 0700 folder below {@link runtimeFolder}: a child's HOME and TMPDIR, and the socket to it. Its lock is
+ * held until it is removed, so that a `gc` knows the folders of the dead.
  * @throws `runtime.unusable`
  */
 export function makeTemporaryFolder(readVariable?: ReadVariable): TemporaryFolder {
@@ -49,8 +52,22 @@ export function makeTemporaryFolder(readVariable?: ReadVariable): TemporaryFolde
       const reason = error instanceof Error ? error.message : String(error);
       throw new CapsuleError("runtime.unusable", `Make temporary folder: ${path} (${reason})`, { cause: error });
     }
-    const remove = () => removeTree(path);
+    const lock = lockFresh(path);
+    if (lock === "taken" && attempt < 16) continue;
+    const remove = () => {
+      removeTree(path);
+      if (lock instanceof FolderLock) lock.release();
+    };
     return { path, remove, [Symbol.dispose]: remove };
+  }
+}
+
+/** `taken` when a `gc` saw the folder in the moment before it was locked; `none` where folders have no locks. */
+function lockFresh(path: string): FolderLock | "taken" | "none" {
+  try {
+    return FolderLock.tryTake(path, "own") ?? "taken";
+  } catch (error) {
+    return error instanceof Deno.errors.NotFound ? "taken" : "none";
   }
 }
 
@@ -80,14 +97,6 @@ function makePrivate(path: string): string | undefined {
     return folderFault(path);
   } catch (error) {
     return `not usable (${error instanceof Error ? error.message : String(error)})`;
-  }
-}
-
-function removeTree(path: string): void {
-  try {
-    Deno.removeSync(path, { recursive: true });
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
 }
 

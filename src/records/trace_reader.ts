@@ -1,8 +1,10 @@
 import { CapsuleError } from "../base/mod.ts";
+import { LineSplitter, type SplitLine } from "./line_splitter.ts";
+import { openRecord, readAt } from "./open_record.ts";
 import type { TraceEvent } from "./trace_events.ts";
 import { MAX_LINE_LENGTH } from "./trace_writer.ts";
 
-/** A line that is no event: its number (from 1) and why. `torn` is a last line cut by a crash. */
+/** A line that is no event, and why; `line` counts from 1, 0 where nobody counted. `torn` is a last line cut by a crash. */
 export interface TraceProblem {
   readonly line: number;
   readonly reason: "torn" | "too long" | "not JSON" | "not an event";
@@ -22,11 +24,17 @@ export interface Trace {
   readonly problems: readonly TraceProblem[];
 }
 
+/** A part of a file, in bytes from its start. Read from the middle of a file, lines are not counted. */
+export interface ByteRange {
+  readonly from?: number;
+  readonly to?: number;
+}
+
 // A character takes up to 3 bytes of UTF-8 per UTF-16 unit, and up to 6 when JSON escapes it.
 const MAX_LINE_BYTES = MAX_LINE_LENGTH * 6;
 const CHUNK_BYTES = 64 * 1024;
-const TAIL_BYTES = 64 * 1024;
-const NEWLINE = 10;
+/** The end of a file that surely holds its last line whole, bytes. */
+export const TAIL_BYTES: number = MAX_LINE_BYTES + CHUNK_BYTES;
 
 /**
  * Reads a whole trace, tolerating a torn last line and junk.
@@ -46,101 +54,89 @@ export function readTrace(path: string): Trace {
  * Reads a trace line by line in flat memory, however long it is.
  * @throws `records.not_found` | `records.unreadable`
  */
-export function* readTraceLines(path: string): Generator<TraceLine> {
-  const file = openRecord(path);
-  try {
-    let number = 0;
-    for (const { bytes, ended } of splitLines(file)) {
-      number++;
-      if (bytes === undefined) yield { line: number, text: "", problem: { line: number, reason: "too long" } };
-      else if (bytes.length > 0) yield parseLine(number, new TextDecoder().decode(bytes), ended);
-    }
-  } finally {
-    file.close();
+export function* readTraceLines(path: string, range: ByteRange = {}): Generator<TraceLine> {
+  using file = openRecord(path);
+  const parser = new LineParser(range.from);
+  if (range.from !== undefined) file.seekSync(range.from, Deno.SeekMode.Start);
+  let left = (range.to ?? Infinity) - (range.from ?? 0);
+  const chunk = new Uint8Array(CHUNK_BYTES);
+  for (let read; left > 0 && (read = file.readSync(chunk.subarray(0, Math.min(left, CHUNK_BYTES)))) !== null;) {
+    left -= read;
+    yield* parser.push(chunk.subarray(0, read));
   }
+  yield* parser.rest();
+}
+
+/** Bytes of a trace in, its lines out; empty lines are counted and left out. */
+export class LineParser {
+  readonly #splitter = lineSplitter();
+  #line: number;
+
+  /** `from` is where in the file the first byte stands. */
+  constructor(from = 0) {
+    this.#line = from === 0 ? 0 : NaN;
+  }
+
+  /** The lines that end in these bytes. */
+  *push(chunk: Uint8Array): Generator<TraceLine> {
+    for (const line of this.#splitter.push(chunk)) yield* this.#parse(line);
+  }
+
+  /** What stands behind the last newline: a last line that a crash cut. */
+  *rest(): Generator<TraceLine> {
+    const rest = this.#splitter.rest();
+    if (rest !== undefined) yield* this.#parse(rest);
+  }
+
+  *#parse({ bytes, ended }: SplitLine): Generator<TraceLine> {
+    const line = ++this.#line || 0;
+    if (bytes === undefined) yield { line, text: "", problem: { line, reason: "too long" } };
+    else if (bytes.length > 0) yield parseLine(line, new TextDecoder().decode(bytes), ended);
+  }
+}
+
+/** A splitter with the trace's longest line. */
+export function lineSplitter(): LineSplitter {
+  return new LineSplitter(MAX_LINE_BYTES);
 }
 
 /** Whether the last events of a trace hold a `session_end`; reads only the end of the file. A missing trace has none. */
 export function hasSessionEnd(path: string): boolean {
+  return findSessionEnd(path) !== undefined;
+}
+
+/** The `session_end` among the last events of a trace; reads only the end of the file. */
+export function findSessionEnd(path: string): TraceEvent | undefined {
   let file: Deno.FsFile;
   try {
     file = openRecord(path);
   } catch (error) {
-    if (error instanceof CapsuleError && error.code === "records.not_found") return false;
+    if (error instanceof CapsuleError && error.code === "records.not_found") return undefined;
     throw error;
   }
   try {
     const size = file.statSync().size;
-    return [TAIL_BYTES, MAX_LINE_BYTES + TAIL_BYTES].some((length, attempt) =>
-      (attempt === 0 || size > TAIL_BYTES) && tailHasEnd(file, Math.max(0, size - length), size)
-    );
+    const found = endIn(file, Math.max(0, size - CHUNK_BYTES), size);
+    return found ?? (size <= CHUNK_BYTES ? undefined : endIn(file, Math.max(0, size - TAIL_BYTES), size));
   } finally {
     file.close();
   }
 }
 
-function tailHasEnd(file: Deno.FsFile, from: number, size: number): boolean {
-  file.seekSync(from, Deno.SeekMode.Start);
-  const bytes = new Uint8Array(size - from);
-  let filled = 0;
-  for (let read; filled < bytes.length && (read = file.readSync(bytes.subarray(filled))) !== null;) filled += read;
-  const lines = new TextDecoder().decode(bytes.subarray(0, filled)).split("\n");
-  return lines.some((text) =>
-    text.startsWith('{"event":"session_end"') && parseLine(0, text, true).event !== undefined
-  );
+/** The first event of a trace, when it is its `session_start`. */
+export function findSessionStart(path: string): TraceEvent | undefined {
+  for (const { event } of readTraceLines(path, { to: TAIL_BYTES })) {
+    return event?.event === "session_start" ? event : undefined;
+  }
+  return undefined;
 }
 
-/** Opens a record for reading if it is a regular file: a link or a pipe planted there is refused, not followed. */
-function openRecord(path: string): Deno.FsFile {
-  try {
-    if (!Deno.lstatSync(path).isFile) {
-      throw new CapsuleError("records.unreadable", `Read record: ${path} is not a regular file`);
-    }
-    return Deno.openSync(path, { read: true });
-  } catch (error) {
-    if (error instanceof CapsuleError) throw error;
-    if (error instanceof Deno.errors.NotFound) {
-      throw new CapsuleError("records.not_found", `Read record: ${path} does not exist`, { cause: error });
-    }
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new CapsuleError("records.unreadable", `Read record: ${path} (${reason})`, { cause: error });
+function endIn(file: Deno.FsFile, from: number, size: number): TraceEvent | undefined {
+  for (const text of new TextDecoder().decode(readAt(file, from, size - from)).split("\n")) {
+    const event = text.startsWith('{"event":"session_end"') ? parseLine(0, text, true).event : undefined;
+    if (event !== undefined) return event;
   }
-}
-
-/** Lines as bytes without their newline; `undefined` for one that is too long (skipped, never held in memory). */
-function* splitLines(file: Deno.FsFile): Generator<{ bytes: Uint8Array | undefined; ended: boolean }> {
-  const chunk = new Uint8Array(CHUNK_BYTES);
-  let held: Uint8Array[] = [];
-  let heldBytes = 0;
-  const take = () => {
-    const bytes = heldBytes > MAX_LINE_BYTES ? undefined : concat(held, heldBytes);
-    [held, heldBytes] = [[], 0];
-    return bytes;
-  };
-  for (let read; (read = file.readSync(chunk)) !== null;) {
-    let start = 0;
-    while (start < read) {
-      const found = chunk.subarray(0, read).indexOf(NEWLINE, start);
-      const end = found === -1 ? read : found;
-      heldBytes += end - start;
-      if (heldBytes <= MAX_LINE_BYTES) held.push(chunk.slice(start, end));
-      else held = [];
-      if (found !== -1) yield { bytes: take(), ended: true };
-      start = end + 1;
-    }
-  }
-  if (heldBytes > 0) yield { bytes: take(), ended: false };
-}
-
-function concat(parts: readonly Uint8Array[], length: number): Uint8Array {
-  if (parts.length === 1) return parts[0]!;
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.length;
-  }
-  return whole;
+  return undefined;
 }
 
 function parseLine(line: number, text: string, ended: boolean): TraceLine {

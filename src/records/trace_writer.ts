@@ -2,7 +2,8 @@ import { appendLine, printableJson } from "../base/mod.ts";
 import { boundedValue } from "./bounded.ts";
 import { unwritable } from "./home.ts";
 import type { SessionPaths } from "./places.ts";
-import type { TraceEventName, TraceFields } from "./trace_events.ts";
+import { type SessionSummary, summaryOf, writeSummary } from "./summary.ts";
+import type { SessionEnd, TraceEventName, TraceFields } from "./trace_events.ts";
 
 /** Longest line of a trace, UTF-16 units: an event above it keeps its scalar fields and says `truncated`. */
 export const MAX_LINE_LENGTH = 256 * 1024;
@@ -17,12 +18,17 @@ export interface TraceWriterOptions {
   readonly onProblem?: (error: Error) => void;
 }
 
+/** Where a {@link TraceWriter} writes. Without `summary` it leaves none. */
+export type TracePlaces = Pick<SessionPaths, "id" | "trace"> & Partial<Pick<SessionPaths, "summary">>;
+
 /**
- * Appends events to `records/trace.jsonl`: one line each, whole, in order, with `event`, `ts` and `session_id` first.
+ * Appends events to `records/trace.jsonl`: one line each, whole, in order, with `event`, `ts` and `session_id` first;
+ * and, once `session_end` is written, `records/summary.json`.
  * Never throws for a full disk: the first failure goes to `onProblem`, and each later event is tried again.
  */
 export class TraceWriter {
   readonly #path: string;
+  readonly #summaryPath: string | undefined;
   readonly #sessionId: string;
   readonly #now: () => number;
   readonly #onProblem: ((error: Error) => void) | undefined;
@@ -31,9 +37,11 @@ export class TraceWriter {
   #problem: Error | undefined;
   #mayBeTorn = false;
   #ended = false;
+  #start: Pick<SessionSummary, "started_ms" | "capsule"> | undefined;
 
-  constructor(places: Pick<SessionPaths, "id" | "trace">, options: TraceWriterOptions = {}) {
+  constructor(places: TracePlaces, options: TraceWriterOptions = {}) {
     this.#path = places.trace;
+    this.#summaryPath = places.summary;
     this.#sessionId = places.id;
     this.#now = options.now ?? Date.now;
     this.#onProblem = options.onProblem;
@@ -57,7 +65,13 @@ export class TraceWriter {
     this.#counts.set(event, count);
     if (count > MAX_EVENTS_PER_NAME) return;
     const extra = event === "session_end" ? this.#dropped() : {};
-    this.#write(traceLine(event, this.#sessionId, Math.floor(this.#now()), { ...fields, ...extra }));
+    const ts = Math.floor(this.#now());
+    const isWritten = this.#write(traceLine(event, this.#sessionId, ts, { ...fields, ...extra }));
+    if (event === "session_start") {
+      this.#start = { started_ms: ts, capsule: (fields as TraceFields["session_start"]).capsule.name };
+    }
+    // Only after the line: who finds a summary need not look at the trace.
+    if (event === "session_end" && isWritten) this.#summarize(fields as SessionEnd);
   }
 
   /** Closes the file; more than once is harmless, and a later append opens it again. */
@@ -70,7 +84,12 @@ export class TraceWriter {
     this.close();
   }
 
-  #write(line: string): void {
+  #summarize(end: SessionEnd): void {
+    if (this.#summaryPath === undefined) return;
+    writeSummary(this.#summaryPath, summaryOf(this.#sessionId, this.#start, end));
+  }
+
+  #write(line: string): boolean {
     try {
       this.#file ??= Deno.openSync(this.#path, { append: true, create: true, mode: 0o600 });
       // The part of a line that a full disk took stays alone on its line, for readers to skip.
@@ -78,10 +97,13 @@ export class TraceWriter {
       this.#mayBeTorn = true;
       appendLine(this.#file, start + line);
       this.#mayBeTorn = false;
+      return true;
     } catch (error) {
-      if (this.#problem !== undefined) return;
-      this.#problem = unwritable(this.#path, error);
-      this.#onProblem?.(this.#problem);
+      if (this.#problem === undefined) {
+        this.#problem = unwritable(this.#path, error);
+        this.#onProblem?.(this.#problem);
+      }
+      return false;
     }
   }
 
