@@ -5,6 +5,7 @@ import { type ForegroundResult, type LaunchPlan, makePlan, openHull, runForegrou
 import type { Arguments } from "./arguments.ts";
 import { BUILD_INFO } from "./build_info.ts";
 import { Denials } from "./denials.ts";
+import { holdComponent } from "./held_component.ts";
 import { prepareComponent } from "./prepare_component.ts";
 import type { Resolved } from "./resolve_run.ts";
 import type { Context } from "./verb.ts";
@@ -33,16 +34,14 @@ export interface Launch {
 export async function launch(input: Launch): Promise<ForegroundResult> {
   const { resolved, places, trace, context, args, containment } = input;
   const hull = openHull();
-  const component = await prepareComponent(
-    resolved,
-    input.digests.component,
-    input.kernel.landlock && input.kernel.seccomp,
-    context,
-    {
+  const hasKernelWall = input.kernel.landlock && input.kernel.seccomp;
+  using held = await holdComponent(() =>
+    prepareComponent(resolved, input.digests.component, hasKernelWall, context, {
       interrupt: input.interrupt,
       onMismatch: (key, detail) => trace.append("cache_mismatch", { key, detail }),
-    },
+    })
   );
+  const { component } = held;
   const declared = resolved.grants.grants.containment;
   const plan = makePlan({
     session_id: places.id,

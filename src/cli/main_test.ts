@@ -62,7 +62,7 @@ Deno.test("boll: an unknown verb is refused with the nearest one, also as JSON",
   const { stderr } = await boll(["help", "zzzzzz"]);
   assertEquals(
     stderr,
-    'boll: Read verb: found "zzzzzz", wanted one of run, check, explain, trace, init, doctor, version, help\n',
+    `boll: Read verb: found "zzzzzz", wanted one of ${VERBS.map(({ name }) => name).join(", ")}\n`,
   );
   const json = await boll(["\x1b[31m", "--json"]);
   assertEquals(JSON.parse(json.stderr).code, "usage.unknown_verb");

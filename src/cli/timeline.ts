@@ -1,6 +1,7 @@
 import { printableLine } from "../base/mod.ts";
 import type { SessionState, TraceEvent, TraceProblem } from "../records/mod.ts";
 import type { Paint } from "./paint.ts";
+import { byteSize } from "./quantities.ts";
 
 const NAME_WIDTH = 16;
 const TIME_WIDTH = 11;
@@ -34,8 +35,13 @@ export class Timeline {
   }
 
   /** A line that could not be read. */
-  problem({ line, reason }: TraceProblem): string {
-    return `${" ".repeat(TIME_WIDTH)}  ${this.#paint.warn(`line ${line} of the trace is skipped: ${reason}`)}\n`;
+  problem(problem: TraceProblem): string {
+    return `${" ".repeat(TIME_WIDTH)}  ${this.#paint.warn(skippedLine(problem))}\n`;
+  }
+
+  /** What stands for the middle of a long trace. */
+  gap(bytes: number): string {
+    return `${" ".repeat(TIME_WIDTH)}  ${this.#paint.warn(`… ${gapNote(bytes)}`)}\n`;
   }
 
   /** What stands below the last event. */
@@ -112,6 +118,16 @@ export class Timeline {
       ...(manifest === undefined ? [] : [`or in the manifest: ${text(manifest)}`]),
     ];
   }
+}
+
+/** What is said of a line that is no event. */
+export function skippedLine({ line, reason }: TraceProblem): string {
+  return `${line === 0 ? "a line" : `line ${line}`} of the trace is skipped: ${reason}`;
+}
+
+/** What is said of the middle of a long trace that is left out. */
+export function gapNote(bytes: number): string {
+  return `${byteSize(bytes)} of the trace are not shown; --all shows everything`;
 }
 
 /** The walls that stood, strongest last. */

@@ -1,54 +1,125 @@
-import { CapsuleError, closest, printableJson, printableLine } from "../base/mod.ts";
+import { CapsuleError, closest, printableLine } from "../base/mod.ts";
 import {
+  findGap,
   findSession,
+  followTrace,
+  type Home,
   markCrashed,
   markIfCrashed,
   openHome,
   readTraceLines,
   type SessionPaths,
   type SessionState,
+  type TraceGap,
 } from "../records/mod.ts";
 import { paintFor } from "./paint.ts";
-import { Timeline } from "./timeline.ts";
+import { JsonTracePrinter, TextTracePrinter, type TracePrinter } from "./trace_printer.ts";
 import type { Context, Verb } from "./verb.ts";
 
-const ACTIONS = ["show"];
+const ACTIONS = ["show", "follow"];
+const EXIT_INTERRUPTED = 130;
 
-/** `boll trace show [SESSION|last]`: what a session did, as a timeline or as the raw lines. */
+/** `boll trace show|follow [SESSION|last]`: what a session did or does, as a timeline or as the recorded lines. */
 export const verb: Verb = {
   name: "trace",
   summary: "Show what a session did",
-  usage: "trace show [SESSION|last] [options]",
-  operands: { min: 0, max: 2, names: ["show", "SESSION"] },
-  options: [{ name: "json", summary: "Print the events as they are recorded, one JSON object a line" }],
+  usage: "trace show|follow [SESSION|last] [options]",
+  operands: { min: 0, max: 2, names: ["show|follow", "SESSION"] },
+  options: [
+    { name: "json", summary: "Print the events as they are recorded, one JSON object a line" },
+    { name: "all", summary: "All of a long trace, not only its two ends" },
+  ],
   notes: [
     "SESSION is an id, a prefix of one that is unique (4 characters or more), or last",
-    "(the default).",
+    "(the default). follow prints events as they come, until the session ends.",
     "",
     "  boll trace show",
     "  boll trace show ses_0196b2 --json",
+    "  boll trace follow",
   ],
-  run(args, context) {
+  async run(args, context) {
     const [action, wanted = "last"] = args.operands;
     requireAction(action);
     const home = openHome(context.readVariable);
     markCrashed(home);
-    const paths = findSession(home, wanted);
+    const { paths, printer } = open(home, wanted, args.has("json"), context);
+    if (action === "follow") return await follow(paths, printer, args.has("all"), context);
     const state = stateOf(paths);
-    if (args.has("json")) showJson(paths, context);
-    else showTimeline(paths, state, context);
-    return Promise.resolve(0);
+    for (const range of ranges(args.has("all") ? undefined : findGap(paths.trace), printer)) {
+      for (const line of readTraceLines(paths.trace, range)) printer.line(line);
+    }
+    printer.end(state);
+    return 0;
   },
 };
+
+function open(home: Home, wanted: string, json: boolean, context: Context) {
+  const paths = findSession(home, wanted);
+  const printer: TracePrinter = json
+    ? new JsonTracePrinter(context)
+    : new TextTracePrinter(context.stdout, paths, paintFor(context.stdout, context));
+  return { paths, printer };
+}
+
+async function follow(paths: SessionPaths, printer: TracePrinter, all: boolean, context: Context): Promise<number> {
+  const signal = context.watchInterrupt?.() ?? new AbortController().signal;
+  const gap = all ? undefined : gapOfGrowing(paths.trace);
+  let from = 0;
+  for (const range of ranges(gap, printer)) {
+    from = range.from ?? 0;
+    if (range.to === undefined) break;
+    for (const line of readTraceLines(paths.trace, range)) printer.line(line);
+  }
+  for await (const line of followTrace(paths, { from, signal, pause: (ms) => pause(ms, signal) })) printer.line(line);
+  if (signal.aborted) return EXIT_INTERRUPTED;
+  printer.end("ended");
+  return 0;
+}
+
+/** A session that has just begun has no trace yet. */
+function gapOfGrowing(trace: string): TraceGap | undefined {
+  try {
+    return findGap(trace);
+  } catch (error) {
+    if (error instanceof CapsuleError && error.code === "records.not_found") return undefined;
+    throw error;
+  }
+}
+
+/** The whole trace, or what is before the gap and what is behind it, with a word between. */
+function* ranges(
+  gap: TraceGap | undefined,
+  printer: TracePrinter,
+): Generator<{ readonly from?: number; readonly to?: number }> {
+  if (gap !== undefined) {
+    yield { to: gap.from };
+    printer.gap(gap.to - gap.from);
+  }
+  yield gap === undefined ? {} : { from: gap.to };
+}
+
+/** Waits, or less when the signal aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener("abort", done);
+  });
+}
 
 function requireAction(action: string | undefined): void {
   if (action !== undefined && ACTIONS.includes(action)) return;
   const hint = "see `boll trace --help`";
   if (action === undefined) {
-    throw new CapsuleError("usage.missing_argument", `Read trace: found no action, wanted show; ${hint}`);
+    throw new CapsuleError("usage.missing_argument", `Read trace: found no action, wanted show or follow; ${hint}`);
   }
-  const near = closest(action, ACTIONS) === undefined ? "wanted show" : "did you mean show?";
-  throw new CapsuleError("usage.bad_value", `Read trace: found "${printableLine(action, 40)}", ${near}; ${hint}`);
+  const near = closest(action, ACTIONS);
+  const wanted = near === undefined ? "wanted show or follow" : `did you mean ${near}?`;
+  throw new CapsuleError("usage.bad_value", `Read trace: found "${printableLine(action, 40)}", ${wanted}; ${hint}`);
 }
 
 /** A session that is marked by now is ended; one whose records cannot be marked is shown as it is. */
@@ -58,22 +129,4 @@ function stateOf(paths: SessionPaths): SessionState {
   } catch {
     return "crashed";
   }
-}
-
-function showJson(paths: SessionPaths, context: Context): void {
-  for (const { line, event, problem } of readTraceLines(paths.trace)) {
-    if (event !== undefined) context.stdout.write(printableJson(event) + "\n");
-    if (problem !== undefined) {
-      context.stderr.write(`boll: warning: line ${line} of the trace is skipped: ${problem.reason}\n`);
-    }
-  }
-}
-
-function showTimeline(paths: SessionPaths, state: SessionState, context: Context): void {
-  const timeline = new Timeline(paths.id, paths.trace, paintFor(context.stdout, context));
-  for (const { event, problem } of readTraceLines(paths.trace)) {
-    if (event !== undefined) context.stdout.write(timeline.event(event));
-    if (problem !== undefined) context.stdout.write(timeline.problem(problem));
-  }
-  context.stdout.write(timeline.end(state));
 }

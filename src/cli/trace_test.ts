@@ -1,5 +1,12 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { createSession, type Home, openHome, type SessionStart, TraceWriter } from "../records/mod.ts";
+import {
+  createSession,
+  type Home,
+  openHome,
+  type SessionPlaces,
+  type SessionStart,
+  TraceWriter,
+} from "../records/mod.ts";
 import { captureContext } from "./context_fixture.ts";
 import { main } from "./main.ts";
 
@@ -43,7 +50,7 @@ async function withHome(run: (home: Home, boll: Boll) => Promise<void>): Promise
 
 type Boll = (...argv: string[]) => Promise<{ exitCode: number; stdout: string; stderr: string }>;
 
-function record(home: Home, ends: boolean): { id: string; trace: string; close(): void } {
+function record(home: Home, ends: boolean): SessionPlaces {
   const places = createSession(home);
   let now = Date.UTC(2026, 0, 2, 3, 4, 5, 6);
   using writer = new TraceWriter(places, { now: () => now += 125 });
@@ -153,4 +160,51 @@ Deno.test("boll trace: a missing session, action or trace is refused", () =>
     record(home, true).close();
     assertEquals((await boll("trace", "show", "nosuchsession")).exitCode, 2);
     assertEquals((await boll("trace", "show", "last", "more")).exitCode, 2);
+  }));
+
+Deno.test("boll trace follow: events as they come until the session ends, as text and as JSON", () =>
+  withHome(async (home, boll) => {
+    const session = record(home, false);
+    const following = boll("trace", "follow", "--json");
+    using writer = new TraceWriter(session);
+    writer.append("session_end", END);
+    session.close();
+    const { exitCode, stdout, stderr } = await following;
+    assertEquals([exitCode, stdout, stderr], [0, Deno.readTextFileSync(session.trace), ""]);
+    const ended = await boll("trace", "follow", session.id);
+    assertEquals([ended.exitCode, ended.stdout], [0, (await boll("trace", "show")).stdout]);
+  }));
+
+Deno.test("boll trace follow: an interruption ends it with 130", () =>
+  withHome(async (home) => {
+    using session = record(home, false);
+    const captured = captureContext({ variables: { BOLL_HOME: home.root } });
+    const controller = new AbortController();
+    const watchInterrupt = () => controller.signal;
+    const following = main(["trace", "follow", session.id], { ...captured.context, watchInterrupt });
+    controller.abort();
+    assertEquals(await following, 130);
+    assertEquals(captured.stdout().includes("no ending recorded"), false);
+  }));
+
+Deno.test("boll trace show, follow: a long trace shows its two ends and says so; --all shows everything", () =>
+  withHome(async (home, boll) => {
+    const session = record(home, false);
+    const event = (ts: number) => JSON.stringify({ event: "x", ts, session_id: session.id, text: "y".repeat(5000) });
+    const lines = Array.from({ length: 2000 }, (_, i) => event(i + 1)).join("\n");
+    Deno.writeTextFileSync(session.trace, `${lines}\n`, { append: true });
+    using writer = new TraceWriter(session);
+    writer.append("session_end", END);
+    session.close();
+    for (const action of ["show", "follow"]) {
+      const text = await boll("trace", action);
+      assertEquals([text.exitCode, text.stdout.split(" x  ").length - 1], [0, 197 + 199]);
+      assertStringIncludes(text.stdout, "MB of the trace are not shown; --all shows everything\n");
+      assertStringIncludes(text.stdout, "session_end");
+      const json = await boll("trace", action, "--json");
+      assertEquals(json.stdout.trimEnd().split("\n").length, 400);
+      assertStringIncludes(json.stderr, "are not shown; --all shows everything\n");
+      const all = await boll("trace", action, "--json", "--all");
+      assertEquals([all.stdout === Deno.readTextFileSync(session.trace), all.stderr], [true, ""]);
+    }
   }));
