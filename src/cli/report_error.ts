@@ -38,7 +38,9 @@ export function reportError(error: unknown, context: Context, options: ReportErr
     context.stderr.write(printableJson({ ...report, ...ended }) + "\n");
   } else {
     const paint = paintFor(context.stderr, context);
-    for (const problem of report.problems ?? []) context.stderr.write(`  ${printable(problem)}\n`);
+    // The only problem is the message itself.
+    const problems = report.problems?.filter((problem) => !report.message.includes(problem)) ?? [];
+    for (const problem of problems) context.stderr.write(`  ${printable(problem)}\n`);
     context.stderr.write(`${paint.bad("boll:")} ${printable(report.message)}\n`);
   }
   return report.exit_code;

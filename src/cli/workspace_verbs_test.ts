@@ -111,6 +111,16 @@ Deno.test("boll check: every problem with its place, the last line ours, exit 2"
     assertEquals([report.code, report.problems.length], ["manifest.invalid", lines.length - 1]);
   }));
 
+Deno.test("boll check: a single problem is said once", () =>
+  withFolder(async (folder, boll) => {
+    for (const broken of ["{", `{ "name": "a", "version": "1.0.0", "component": 1 }`]) {
+      writeCapsule(`${folder}/guest`, broken);
+      const { exitCode, stderr } = await boll("check", `${folder}/guest`);
+      assertEquals([exitCode, stderr.trimEnd().split("\n").length], [2, 1], stderr);
+      assertStringIncludes(stderr, "capsule.jsonc:1:");
+    }
+  }));
+
 Deno.test("boll check: a capsule that is not there, or whose component is not, is exit 2", () =>
   withFolder(async (folder, boll) => {
     assertEquals((await boll("check", `${folder}/absent`)).exitCode, 2);
