@@ -128,6 +128,36 @@ Deno.test("files: a link keeps inside when it is renamed or linked to another fo
   assertEquals(rw.readlinkAt("a/b/near"), "../f");
 });
 
+Deno.test("files: a link stays inside whatever is later put in its way or moved from above it", () => {
+  using fixture = openFixture();
+  const { rw, other } = fixture;
+  for (const path of ["a", "a/b", "a/b/c", "p", "p/q", "p/q/r", "v"]) rw.createDirectoryAt(path);
+  // Walked by its names it stays inside; `d`, once it is a link to the root, makes it climb out.
+  assertEquals(thrown(() => rw.symlinkAt("d/../../../../outside/secret", "a/b/c/later")), "not-permitted");
+  assertEquals(thrown(() => rw.symlinkAt("../c/../../f", "a/b/c/real")), "not-permitted");
+  rw.symlinkAt("../../../f", "p/q/r/climbs");
+  rw.symlinkAt("near", "v/stays");
+  assertEquals(thrown(() => rw.renameAt("p/q/r", rw, "r")), "not-permitted");
+  assertEquals(thrown(() => rw.renameAt("p/q", rw, "q")), "not-permitted");
+  assertEquals(thrown(() => rw.renameAt("p/q/r", other, "r")), "not-permitted");
+  rw.renameAt("p/q/r", rw, "a/b/r");
+  rw.renameAt("a/b", rw, "a/b2");
+  rw.renameAt("v", other, "v");
+  assertEquals([rw.readlinkAt("a/b2/r/climbs"), other.readlinkAt("v/stays")], ["../../../f", "near"]);
+});
+
+Deno.test("files: what led out before a guest came may be moved by it, what stays inside may not become so", () => {
+  using fixture = openFixture();
+  const { rw, root } = fixture;
+  Deno.mkdirSync(`${root}/a/b`, { recursive: true });
+  Deno.symlinkSync("/usr/bin/env", `${root}/a/b/absolute`);
+  Deno.symlinkSync("../../../outside", `${root}/a/b/out`);
+  rw.renameAt("a/b", rw, "b");
+  rw.createDirectoryAt("a/deep");
+  rw.symlinkAt("../../f", "a/deep/inside");
+  assertEquals(thrown(() => rw.renameAt("a/deep", rw, "deep")), "not-permitted");
+});
+
 Deno.test("files: hard links only between granted places", () => {
   using fixture = openFixture();
   const { rw, ro, other, root, outside } = fixture;

@@ -43,6 +43,7 @@ export function rename(host: FileHost, from: Folder, oldPath: string, to: Folder
   if (isDots(source) || isDots(target)) throw "busy" satisfies FileError;
   if (target.saysFolder && !source.info.isDirectory) throw "not-directory" satisfies FileError;
   if (source.info.isSymlink) requireInside(host, target, Deno.readLinkSync(source.host));
+  if (source.info.isDirectory) requireLinksInside(host, source, target);
   Deno.renameSync(source.host, target.host);
   if (source.info.isDirectory) host.moveFolders({ index: from.index, parts: source.parts }, to, target.parts);
 }
@@ -108,6 +109,34 @@ function requireInside(host: FileHost, place: Place, target: string): void {
   if (staysInside(place.folder, place.parts, target)) return;
   host.deny(place.folder.preopen, "open", target);
   throw "not-permitted" satisfies FileError;
+}
+
+/** Most entries of a folder that are looked at before it is moved up. */
+const MAX_MOVED_ENTRIES = 100_000;
+
+/**
+ * A folder that is moved nearer to the root of its preopen, or to another one, takes along links that climb: none that
+ * stayed inside may then lead out. What led out already was made by somebody else.
+ * @throws FileError `not-permitted`
+ */
+function requireLinksInside(host: FileHost, source: Place, target: Place): void {
+  const isSame = source.folder.index === target.folder.index;
+  if (isSame && target.parts.length >= source.parts.length) return;
+  let entries = 0;
+  const pending: string[][] = [[]];
+  for (let below = pending.pop(); below !== undefined; below = pending.pop()) {
+    for (const entry of Deno.readDirSync([source.host, ...below].join("/"))) {
+      if (++entries > MAX_MOVED_ENTRIES) throw "not-permitted" satisfies FileError;
+      const path = [...below, entry.name];
+      if (entry.isDirectory) pending.push(path);
+      if (!entry.isSymlink) continue;
+      const says = Deno.readLinkSync([source.host, ...path].join("/"));
+      if (!staysInside(source.folder, [...source.parts, ...path], says)) continue;
+      if (staysInside(target.folder, [...target.parts, ...path], says)) continue;
+      host.deny(target.folder.preopen, "open", says);
+      throw "not-permitted" satisfies FileError;
+    }
+  }
 }
 
 function isDots(place: Place): boolean {

@@ -156,14 +156,16 @@ class Walker {
 }
 
 /**
- * Does a link at `parts` of the preopen that says `target` stay inside? What exists is walked, links and all; what
- * does not exist yet is taken by its names.
+ * Does a link at `parts` of the preopen that says `target` stay inside, whatever the guest makes later? What exists is
+ * walked, links and all; what does not exist yet is taken by its names. It may climb only before its first name: whatever
+ * that name is by now, the guest could put a link in its place, and climb from where that leads.
  */
 export function staysInside(root: Folder, parts: readonly string[], target: string): boolean {
   if (target.startsWith("/") || FOREIGN_SEPARATORS?.test(target)) return false;
   const at = parts.slice(0, -1);
   let links = 0;
   const pending = namesOf(target).reverse();
+  if (pending.slice(0, pending.findLastIndex((name) => name !== "..") + 1).includes("..")) return false;
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     if (name === "..") {
       if (at.pop() === undefined) return false;

@@ -251,6 +251,67 @@ Deno.test("walk: guests that create, rename and link at random never touch a fil
   );
 });
 
+Deno.test("walk: whatever guests make, link and move at random, no link of theirs leads a program of the host outside", () => {
+  const deep = fc.constantFrom(
+    "a",
+    "a/b",
+    "a/b/c",
+    "a/b/c/d",
+    "e",
+    "e/b",
+    "a/b/c/d/x",
+    "a/b/c/x",
+    "a/b/c/y",
+    "a/x",
+    "x",
+  );
+  const target = fc.record({
+    first: fc.constantFrom("", "", "x/", "y/"),
+    climbs: fc.integer({ min: 0, max: 5 }),
+    last: fc.constantFrom(".", "outside", "a", "x"),
+  }).map(({ first, climbs, last }) => `${first}${"../".repeat(climbs)}${last}`);
+  const act = fc.oneof(
+    fc.record({ kind: fc.constant("symlink"), one: target, two: deep }),
+    fc.record({ kind: fc.constantFrom("rename", "rename", "mkdir", "link", "unlink"), one: deep, two: deep }),
+  );
+  fc.assert(
+    fc.property(fc.array(act, { maxLength: 40 }), (acts) => {
+      using fixture = openFixture();
+      const { root, rw } = fixture;
+      Deno.mkdirSync(`${root}/a/b/c/d`, { recursive: true });
+      for (const { kind, one, two } of acts) {
+        try {
+          if (kind === "symlink") rw.symlinkAt(one, two);
+          else if (kind === "rename") rw.renameAt(one, rw, two);
+          else if (kind === "mkdir") rw.createDirectoryAt(one);
+          else if (kind === "link") rw.linkAt({}, one, rw, two);
+          else rw.unlinkFileAt(one);
+        } catch (error) {
+          assertEquals(typeof error, "string", String(error));
+        }
+      }
+      for (const link of linksBelow(root)) assert(!leadsOutside(root, link), `${link} -> ${Deno.readLinkSync(link)}`);
+    }),
+    { numRuns: 150 },
+  );
+});
+
+function linksBelow(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].flatMap(({ name, isSymlink, isDirectory }) => {
+    const path = `${folder}/${name}`;
+    return isSymlink ? [path] : isDirectory ? linksBelow(path) : [];
+  });
+}
+
+function leadsOutside(root: string, link: string): boolean {
+  try {
+    const real = Deno.realPathSync(link);
+    return real !== root && !real.startsWith(`${root}/`);
+  } catch {
+    return false; // it leads nowhere
+  }
+}
+
 function isRealFolder(root: string, parts: readonly string[]): boolean {
   const path = [root, ...parts].join("/");
   try {
