@@ -3,6 +3,7 @@ import { clockImports } from "./clocks.ts";
 import { FileHost } from "./file_host.ts";
 import { filesystemImports } from "./filesystem.ts";
 import { httpTypeImports, outgoingHandlerImports } from "./http/http.ts";
+import { IdleWires } from "./http/idle_wires.ts";
 import { ioImports, sourceReadiness } from "./io.ts";
 import { GateWay } from "./net/gate_way.ts";
 import { NetCheck } from "./net/net_check.ts";
@@ -117,10 +118,14 @@ export function createWasi(options: WasiOptions): WasiHost {
 function openNetwork(access: NetworkAccess, { onDenied }: WasiOptions) {
   const check = new NetCheck(access.entries, (denial) => onDenied(denial));
   const way = new GateWay(access);
+  const idle = new IdleWires();
   const sockets = new Sockets({ access, way, check });
   return {
-    imports: { ...httpTypeImports(), ...outgoingHandlerImports(way, check), ...sockets.imports() },
-    settle: () => sockets.settle(),
+    imports: { ...httpTypeImports(), ...outgoingHandlerImports({ gate: way, idle }, check), ...sockets.imports() },
+    settle() {
+      idle.close();
+      return sockets.settle();
+    },
   };
 }
 

@@ -1,11 +1,12 @@
 import { failureOfGate, failureOfWire } from "../net/gate_error.ts";
 import { formatPlace, type GateWay, type OpenWire, type Place } from "../net/gate_way.ts";
 import { bytesOf, type Head, HeadFault, latin1, readHead, valuesOf } from "../net/head.ts";
-import { type Wire, type WireReader, writeWhole } from "../net/wire.ts";
+import { closeQuietly, type Wire, type WireReader, writeWhole } from "../net/wire.ts";
 import { WireFailure } from "../net/wire_failure.ts";
 import { BodyReader, type Framing, responseFraming } from "./body_reader.ts";
 import type { FieldEntry } from "./fields.ts";
 import type { HttpError } from "./http_error.ts";
+import type { IdleWires } from "./idle_wires.ts";
 import type { ReceivedResponse } from "./incoming_message.ts";
 import type { Timeouts } from "./request_options.ts";
 import type { SentBody } from "./sent_body.ts";
@@ -32,17 +33,23 @@ const NOT_PASSED: ReadonlySet<string> = new Set([
   ...["transfer-encoding", "te", "trailer", "upgrade"],
 ]);
 
+/** What exchanges of one run share. */
+export interface Ways {
+  readonly gate: GateWay;
+  readonly idle: IdleWires;
+}
+
 /**
- * Sends one request on a connection of its own and gives the response once its head is there. The contents go and come
+ * Sends one request on a connection that nobody else uses and gives the response once its head is there. The contents go and come
  * as either side takes them. Aborting `signal` closes the connection.
  * @throws WireFailure
  */
-export async function exchange(way: GateWay, request: HopRequest, signal: AbortSignal): Promise<ReceivedResponse> {
-  const hop = new Hop(request);
+export async function exchange(ways: Ways, request: HopRequest, signal: AbortSignal): Promise<ReceivedResponse> {
+  const hop = new Hop(request, ways);
   if (signal.aborted) hop.abort(failureOfGate("closed"));
   signal.addEventListener("abort", () => hop.abort(failureOfGate("closed")), { once: true });
   try {
-    return await hop.run(way);
+    return await hop.run();
   } catch (error) {
     const failure = hop.failure ?? failureOf(error);
     hop.abort(failure);
@@ -52,13 +59,17 @@ export async function exchange(way: GateWay, request: HopRequest, signal: AbortS
 
 class Hop {
   readonly #request: HopRequest;
+  readonly #ways: Ways;
   readonly #abort = new AbortController();
+  #open: OpenWire | undefined;
+  #isSent = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failure: WireFailure | undefined;
   #touch: () => void = () => {};
 
-  constructor(request: HopRequest) {
+  constructor(request: HopRequest, ways: Ways) {
     this.#request = request;
+    this.#ways = ways;
   }
 
   /** Why it was ended; the first reason stays. */
@@ -66,40 +77,85 @@ class Hop {
     return this.#failure;
   }
 
-  async run(way: GateWay): Promise<ReceivedResponse> {
-    const { timeouts, body } = this.#request;
-    this.#limit(timeouts.connectMs, { tag: "connection-timeout" });
-    const { wire, reader } = await this.#open(way);
-    this.#unlimit();
-    const framing = await Promise.race([body.framing(), this.#aborted()]);
-    await writeWhole(wire, this.#encodeHead(way, framing));
-    this.#limit(timeouts.firstByteMs, { tag: "HTTP-response-timeout" });
-    void this.#send(wire, framing);
-    const { status, head } = await readFinalHead(reader, this.#request.scheme);
-    this.#unlimit();
-    const contents = new BodyReader(reader, responseFraming(this.#request.method, status, head.fields));
-    const fields = head.fields.filter(([name]) => isPassed(name.toLowerCase()));
-    const cancel = () => this.abort(failureOfGate("closed"));
-    return { status, fields, body: { pull: () => this.#pull(contents), cancel } };
+  async run(): Promise<ReceivedResponse> {
+    const { body, method, place, scheme } = this.#request;
+    const framing = await this.#unlessAborted(body.framing());
+    // Only what may be sent twice goes over a connection that the other side may have closed.
+    const isRepeatable = framing.kind === "none" && /^(GET|HEAD|OPTIONS)$/.test(method);
+    const idle = scheme === "https" && isRepeatable ? this.#ways.idle.take(place) : undefined;
+    const answered = idle === undefined ? undefined : await this.#tryIdle(idle, framing);
+    return answered ?? await this.#converse(await this.#connect(), framing);
   }
 
-  /** Ends it: the connection is closed, and the guest's contents are not taken any more. */
-  abort(failure: WireFailure): void {
+  /** Undefined when the other side had closed the connection: not a byte came. */
+  async #tryIdle(idle: OpenWire, framing: Framing): Promise<ReceivedResponse | undefined> {
+    try {
+      return await this.#converse(idle, framing);
+    } catch (error) {
+      const isStale = error instanceof HeadFault ? error.kind === "end" : !(error instanceof WireFailure);
+      if (this.#failure !== undefined || !isStale) throw error;
+      closeQuietly(idle.wire);
+      return undefined;
+    }
+  }
+
+  async #connect(): Promise<OpenWire> {
+    const { timeouts, scheme, place } = this.#request;
+    const { gate } = this.#ways;
+    const { signal } = this.#abort;
+    this.#limit(timeouts.connectMs, { tag: "connection-timeout" });
+    const open = await (scheme === "https" ? gate.openTls(place, signal) : gate.openPlain(signal));
+    this.#unlimit();
+    return open;
+  }
+
+  async #converse(open: OpenWire, framing: Framing): Promise<ReceivedResponse> {
+    const { scheme, method, timeouts } = this.#request;
+    this.#open = open;
+    if (this.#failure !== undefined) throw this.abort(this.#failure);
+    await writeWhole(open.wire, this.#encodeHead(framing));
+    this.#limit(timeouts.firstByteMs, { tag: "HTTP-response-timeout" });
+    void this.#send(open.wire, framing);
+    const { status, head } = await readFinalHead(open.reader, scheme);
+    this.#unlimit();
+    const expected = responseFraming(method, status, head.fields);
+    const contents = new BodyReader(open.reader, expected);
+    const fields = head.fields.filter(([name]) => isPassed(name.toLowerCase()));
+    const mayKeep = scheme === "https" && expected.kind !== "until_end" && head.line.startsWith("HTTP/1.1 ") &&
+      valuesOf(head.fields, "connection").every((value) => !/close/i.test(value));
+    const cancel = () => this.#end();
+    return { status, fields, body: { pull: () => this.#pull(contents, mayKeep), cancel } };
+  }
+
+  /** Ends it: the connection is closed, and the guest's contents are not taken any more. Gives why. */
+  abort(failure: WireFailure): WireFailure {
     this.#failure ??= failure;
     this.#unlimit();
     this.#request.body.stop(this.#failure);
     this.#abort.abort();
+    if (this.#open !== undefined) closeQuietly(this.#open.wire);
+    return this.#failure;
   }
 
-  #open(way: GateWay): Promise<OpenWire> {
-    const { scheme, place } = this.#request;
-    return scheme === "https" ? way.openTls(place, this.#abort.signal) : way.openPlain(this.#abort.signal);
+  /** Ends it, unless its connection is another's already. */
+  #end(): void {
+    this.abort(failureOfGate("closed"));
+  }
+
+  /** The response is whole: the connection is kept where it can be. */
+  #finish(mayKeep: boolean): void {
+    const open = this.#open;
+    if (open !== undefined && mayKeep && this.#isSent && open.reader.buffered.length === 0) {
+      this.#open = undefined;
+      this.#ways.idle.put(this.#request.place, open);
+    }
+    this.#end();
   }
 
   async #send(wire: Wire, framing: Framing): Promise<void> {
     const { body } = this.#request;
     try {
-      if (framing.kind === "none") return;
+      if (framing.kind === "none") return void (this.#isSent = true);
       for (let piece = await body.take(); piece !== undefined; piece = await body.take()) {
         if (framing.kind === "chunked") await writeWhole(wire, bytesOf(`${piece.length.toString(16)}\r\n`));
         await writeWhole(wire, piece);
@@ -107,6 +163,7 @@ class Hop {
         this.#touch();
       }
       if (framing.kind === "chunked") await writeWhole(wire, LAST_CHUNK);
+      this.#isSent = true;
     } catch (error) {
       // What the guest broke off ends all; a wire that takes no more may still bring the answer that says why.
       if (error instanceof WireFailure) this.abort(error);
@@ -114,11 +171,11 @@ class Hop {
     }
   }
 
-  async #pull(contents: BodyReader): Promise<Uint8Array | undefined> {
+  async #pull(contents: BodyReader, mayKeep: boolean): Promise<Uint8Array | undefined> {
     this.#limit(this.#request.timeouts.betweenBytesMs, { tag: "connection-read-timeout" });
     try {
       const piece = await contents.next();
-      if (piece === undefined) this.abort(failureOfGate("closed"));
+      if (piece === undefined) this.#finish(mayKeep);
       return piece;
     } catch (error) {
       const failure = this.#failure ?? failureOf(error, { tag: "HTTP-response-incomplete" });
@@ -129,7 +186,7 @@ class Hop {
     }
   }
 
-  #encodeHead(way: GateWay, framing: Framing): Uint8Array {
+  #encodeHead(framing: Framing): Uint8Array {
     const { method, scheme, place, path, entries } = this.#request;
     const authority = place.port === DEFAULT_PORTS[scheme]
       ? formatPlace(place).replace(/:\d+$/, "")
@@ -138,18 +195,21 @@ class Hop {
     const lines = [
       `${method} ${isPlain ? `http://${formatPlace(place)}${path}` : path} HTTP/1.1`,
       `Host: ${authority}`,
-      ...(isPlain ? [`Proxy-Authorization: ${way.authorization}`] : []),
+      ...(isPlain ? [`Proxy-Authorization: ${this.#ways.gate.authorization}`] : []),
       ...entries.map(([name, value]) => `${name}: ${latin1(value)}`),
       ...framingLines(method, framing),
-      "Connection: close",
+      ...(isPlain ? ["Connection: close"] : []),
     ];
     return bytesOf(lines.join("\r\n") + "\r\n\r\n");
   }
 
-  #aborted(): Promise<never> {
-    return new Promise((_, reject) => {
-      if (this.#abort.signal.aborted) reject(this.#failure);
-      this.#abort.signal.addEventListener("abort", () => reject(this.#failure), { once: true });
+  #unlessAborted<T>(promise: Promise<T>): Promise<T> {
+    const { signal } = this.#abort;
+    return new Promise((resolve, reject) => {
+      const abort = () => reject(this.#failure);
+      if (signal.aborted) abort();
+      signal.addEventListener("abort", abort, { once: true });
+      promise.then(resolve, reject);
     });
   }
 

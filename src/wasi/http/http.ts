@@ -1,7 +1,7 @@
 import { HOSTED } from "../hosted.ts";
 import { IoError } from "../io_error.ts";
-import type { GateWay } from "../net/gate_way.ts";
 import type { NetCheck } from "../net/net_check.ts";
+import type { Ways } from "./exchange.ts";
 import { Fields } from "./fields.ts";
 import { FutureIncomingResponse } from "./future_response.ts";
 import type { HttpError } from "./http_error.ts";
@@ -34,7 +34,7 @@ export function httpTypeImports(): Record<string, Record<string, unknown>> {
 }
 
 /** `wasi:http/outgoing-handler`, through the gate and to granted places alone. */
-export function outgoingHandlerImports(way: GateWay, check: NetCheck): Record<string, Record<string, unknown>> {
+export function outgoingHandlerImports(ways: Ways, check: NetCheck): Record<string, Record<string, unknown>> {
   return {
     "wasi:http/outgoing-handler": {
       handle(request: OutgoingRequest, options: RequestOptions | undefined): FutureIncomingResponse {
@@ -50,7 +50,7 @@ export function outgoingHandlerImports(way: GateWay, check: NetCheck): Record<st
         }
         const abort = new AbortController();
         return new FutureIncomingResponse(HOSTED, {
-          response: sendRequest(prepared, way, check, abort.signal),
+          response: sendRequest(prepared, ways, check, abort.signal),
           errorOf: requestError,
           onWait: () => parts.body?.decide(),
           cancel: () => abort.abort(),

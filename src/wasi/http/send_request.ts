@@ -1,9 +1,9 @@
 import { normalizeHost } from "../../grants/mod.ts";
 import { failureOfWire } from "../net/gate_error.ts";
-import type { GateWay, Place } from "../net/gate_way.ts";
+import type { Place } from "../net/gate_way.ts";
 import type { NetCheck } from "../net/net_check.ts";
 import { WireFailure } from "../net/wire_failure.ts";
-import { exchange, type HopRequest } from "./exchange.ts";
+import { exchange, type HopRequest, type Ways } from "./exchange.ts";
 import type { FieldEntry } from "./fields.ts";
 import type { HttpError } from "./http_error.ts";
 import type { ReceivedResponse } from "./incoming_message.ts";
@@ -54,13 +54,13 @@ export function prepareRequest(parts: RequestParts, timeouts: Timeouts, check: N
  */
 export async function sendRequest(
   first: HopRequest,
-  way: GateWay,
+  ways: Ways,
   check: NetCheck,
   signal: AbortSignal,
 ): Promise<ReceivedResponse> {
   let hop = first;
   for (let count = 0;; count++) {
-    const response = await exchange(way, hop, signal);
+    const response = await exchange(ways, hop, signal);
     const next = nextHop(hop, first, response);
     if (next === undefined) return response;
     response.body.cancel();

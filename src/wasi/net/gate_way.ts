@@ -28,14 +28,13 @@ export class GateWay {
     return `Basic ${btoa(this.#access.gate?.credential ?? "")}`;
   }
 
-  /** A bare connection to the gate. @throws WireFailure */
+  /** A bare connection to the gate. The signal, here as below, ends its making and not what is made. @throws WireFailure */
   async openPlain(signal: AbortSignal): Promise<OpenWire> {
     const { gate } = this.#access;
     if (gate === undefined) throw failureOfGate("closed");
     try {
       const wire = await Deno.connect({ hostname: "127.0.0.1", port: gate.port, signal });
       wire.setNoDelay(true);
-      closeOnAbort(wire, signal);
       return { wire, reader: new WireReader(wire) };
     } catch {
       throw failureOfGate("closed");
@@ -45,12 +44,15 @@ export class GateWay {
   /** A tunnel to a place. @throws WireFailure */
   async openTunnel(scheme: "https" | "tcp", place: Place, signal: AbortSignal): Promise<OpenWire> {
     const open = await this.openPlain(signal);
+    const release = closeOnAbort(open.wire, signal);
     try {
       await this.#ask(scheme, formatPlace(place), open);
       return open;
     } catch (error) {
       closeQuietly(open.wire);
       throw failureOfWire(error);
+    } finally {
+      release();
     }
   }
 
@@ -62,6 +64,7 @@ export class GateWay {
       throw failureOfTls(new Error("the server speaks first"));
     }
     let secure: Wire = wire;
+    let release = () => {};
     try {
       const tls = await Deno.startTls(wire as Deno.TcpConn, {
         hostname: place.host,
@@ -69,12 +72,14 @@ export class GateWay {
         alpnProtocols: ["http/1.1"],
       });
       secure = tls;
-      closeOnAbort(tls, signal);
+      release = closeOnAbort(tls, signal);
       await tls.handshake();
       return { wire: tls, reader: new WireReader(tls) };
     } catch (error) {
       closeQuietly(secure);
       throw failureOfTls(error);
+    } finally {
+      release();
     }
   }
 
@@ -92,8 +97,10 @@ export function formatPlace({ host, port }: Place): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** A closed connection frees whoever waits on it. */
-function closeOnAbort(wire: Wire, signal: AbortSignal): void {
-  if (signal.aborted) closeQuietly(wire);
-  else signal.addEventListener("abort", () => closeQuietly(wire), { once: true });
+/** A closed connection frees whoever waits on it. Gives how to let go of it. */
+function closeOnAbort(wire: Wire, signal: AbortSignal): () => void {
+  const close = () => closeQuietly(wire);
+  if (signal.aborted) close();
+  signal.addEventListener("abort", close, { once: true });
+  return () => signal.removeEventListener("abort", close);
 }

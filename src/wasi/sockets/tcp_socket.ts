@@ -4,7 +4,7 @@ import type { InputStream } from "../input_stream.ts";
 import { failureOfWire } from "../net/gate_error.ts";
 import type { OpenWire, Place } from "../net/gate_way.ts";
 import { Watched } from "../net/watched.ts";
-import { WireReader } from "../net/wire.ts";
+import { closeQuietly, WireReader } from "../net/wire.ts";
 import type { OutputStream } from "../output_stream.ts";
 import { Pollable } from "../pollable.ts";
 import {
@@ -93,7 +93,10 @@ export class TcpSocket {
     const attempt: Attempt = { abort: new AbortController() };
     this.#state = { kind: "connecting", remote, attempt };
     this.#host.way.openTunnel("tcp", remote, attempt.abort.signal).then(
-      (open) => attempt.open = open,
+      (open) => {
+        attempt.open = open;
+        if (attempt.abort.signal.aborted) closeQuietly(open.wire);
+      },
       (error) => attempt.error = failureOfWire(error).network,
     ).then(() => this.#readiness.wake());
   }
@@ -246,7 +249,10 @@ export class TcpSocket {
   [Symbol.dispose](): void {
     const state = this.#state;
     this.#state = { kind: "closed" };
-    if (state.kind === "connecting") state.attempt.abort.abort();
+    if (state.kind === "connecting") {
+      state.attempt.abort.abort();
+      if (state.attempt.open !== undefined) closeQuietly(state.attempt.open.wire);
+    }
     if (state.kind === "listening") state.listener.close();
     if (state.kind === "connected") this.#host.letGo(state.connection);
     this.#accepted?.close();
