@@ -9,3 +9,4 @@ export * from "./errors.ts";
 export * from "./ids.ts";
 export * from "./printable.ts";
 export * from "./rules.ts";
+export * from "./shell_word.ts";

@@ -1,5 +1,5 @@
 import { isAbsolute, join, resolve } from "@std/path";
-import { CapsuleError, printableLine } from "../base/mod.ts";
+import { CapsuleError, printableLine, shellWord } from "../base/mod.ts";
 import { type Capsule, guestPathsOverlap, RESERVED_GUEST_PATHS } from "../manifest/mod.ts";
 import type { MountFlag } from "./flags.ts";
 import type { MountGrant, MountMode } from "./grants.ts";
@@ -32,7 +32,7 @@ export function bindMounts(
     else if (own && mount.host !== undefined) {
       const host = isAbsolute(mount.host) ? mount.host : join(capsule.root, mount.host);
       bound.push({ guest: mount.guest, mode, host: resolveFolder(host, "the manifest's mount") });
-    } else unbound.push({ guest: mount.guest, mode, flag: `--mount DIR:${mount.guest}:${mode}` });
+    } else unbound.push({ guest: mount.guest, mode, flag: `--mount ${shellWord(`DIR:${mount.guest}:${mode}`)}` });
   }
   for (const flag of flags) {
     if (declared.some(({ guest }) => guest === flag.guest)) continue;

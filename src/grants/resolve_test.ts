@@ -26,6 +26,9 @@ Deno.test("resolveGrants: `host` counts in an own manifest, in a foreign one nev
   const foreign = await refusal(project.resolve(await project.capsule("foreign", absolute)));
   assertEquals(foreign.code, "grant.unbound_mount");
   assert(foreign.message.includes("add --mount DIR:/data:ro"), foreign.message);
+  const shell = await project.capsule("foreign", { fs: { mounts: [{ guest: "/d; $(id)" }] } });
+  const quoted = await refusal(project.resolve(shell));
+  assert(quoted.message.includes("add --mount 'DIR:/d; $(id):ro'"), quoted.message);
   const untrusted = project.resolve(await project.capsule("own", grants), {}, { own: false });
   assertEquals((await refusal(untrusted)).code, "grant.unbound_mount");
 });

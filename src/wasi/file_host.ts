@@ -1,3 +1,4 @@
+import { shellWord } from "../base/mod.ts";
 import { type FileError, fileErrorOf } from "./file_error.ts";
 import type { Denial, Preopen, WasiOptions } from "./host.ts";
 import type { OpenFile } from "./open_file.ts";
@@ -53,7 +54,9 @@ export class FileHost {
     const asked = `${verb} ${path.startsWith("/") ? path : `${preopen.guest}/${path}`}`;
     if (this.#told.size >= MAX_DENIALS || this.#told.has(asked)) return;
     this.#told.add(asked);
-    const allow = verb === "write" ? `--mount ${preopen.host}:${preopen.guest}:rw` : "--mount HOST:GUEST";
+    const allow = verb === "write"
+      ? `--mount ${shellWord(`${preopen.host}:${preopen.guest}:rw`)}`
+      : "--mount HOST:GUEST";
     this.#onDenied({ grant: "fs", asked, allow });
   }
 
