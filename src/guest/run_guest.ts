@@ -42,7 +42,9 @@ export function preopensOf(load: Pick<RunLoad, "grants" | "folders">): Preopen[]
 export async function runGuest(load: RunLoad, loaded: LoadedComponent, ports: GuestPorts): Promise<GuestReport> {
   const host = createHost(load, ports);
   const memory = new MemoryWatch(load.component.memories);
-  const ending = await callRun(host, loaded, memory);
+  const ended = await callRun(host, loaded, memory);
+  const limit = host.limitReached();
+  const ending: GuestEnding = limit === undefined ? ended : { kind: "limit", limit };
   host.close();
   await host.settle();
   return { ending, usage: measure(host, memory) };

@@ -25,11 +25,12 @@ export async function serveRun(
   revokeUnneeded(load);
   await channel.send({ type: "ready", walls: { ...raised, worker: worker !== undefined } });
   await waitForCall(messages);
+  // What comes from the guest's thread never chooses the kind of a message.
   const onDenied = (denial: Denial) => {
-    channel.send({ type: "denied", wall: 1, ...denial });
+    channel.send({ ...denial, type: "denied", wall: 1 });
   };
   const running = worker
-    ? worker.run({ load, loaded }, preopensOf(load), onDenied, (call) => channel.send({ type: "host_call", ...call }))
+    ? worker.run({ load, loaded }, preopensOf(load), onDenied, (call) => channel.send({ ...call, type: "host_call" }))
     : runGuest(load, loaded, { onDenied, makeSymlink: refuseSymlink, resolve: refuseName });
   await report(await untilOrphaned(running, messages, worker), channel);
 }
@@ -61,6 +62,6 @@ async function passAnswers(messages: AsyncGenerator<ToCell>, worker: GuestWorker
 }
 
 async function report({ ending, usage }: GuestReport, channel: CellChannel): Promise<void> {
-  await channel.send({ type: "usage", ...usage });
-  await channel.send({ type: "ended", ...ending });
+  await channel.send({ ...usage, type: "usage" });
+  await channel.send({ ...ending, type: "ended" });
 }

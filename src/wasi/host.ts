@@ -1,5 +1,6 @@
 import { cliImports, type Stdio } from "./cli.ts";
 import { clockImports } from "./clocks.ts";
+import type { LimitReached } from "./endings.ts";
 import { FileHost } from "./file_host.ts";
 import { filesystemImports } from "./filesystem.ts";
 import { httpTypeImports, outgoingHandlerImports } from "./http/http.ts";
@@ -81,6 +82,8 @@ export interface WasiHost {
   bytesWritten(): number;
   /** Bytes written to stdout and stderr so far. */
   outputBytes(): number;
+  /** The limit that ends the run, if it was reached, whatever the guest made of it. */
+  limitReached(): LimitReached["limit"] | undefined;
   /** Closes every file that the guest left open. */
   close(): void;
   /** Settles when what the guest wrote to connections has gone out, or after a while. */
@@ -109,6 +112,7 @@ export function createWasi(options: WasiOptions): WasiHost {
     stdoutClosed: () => usage.stdoutClosed,
     bytesWritten: () => usage.bytesWritten,
     outputBytes: () => usage.outputBytes,
+    limitReached: () => usage.limitReached,
     close: () => host.close(),
     settle: async () => await network?.settle(),
   };

@@ -132,8 +132,10 @@ Deno.test("output_bytes: exactly the limit is written by stdout and stderr toget
   const { wasi, stdout, stderr } = stdio({ stdout: out, stderr: err, limits });
   stdout().write(bytes("123456"));
   stderr().write(bytes("7890"));
+  assertEquals(wasi.limitReached(), undefined);
   const reached = thrown(() => stdout().blockingWriteAndFlush(bytes("x")));
   assertInstanceOf(reached, LimitReached);
+  assertEquals(wasi.limitReached(), "output"); // also when the guest catches it and goes on
   assertEquals([reached.limit, out.taken.length + err.taken.length, wasi.outputBytes()], ["output", 10, 10]);
 });
 

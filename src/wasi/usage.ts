@@ -15,6 +15,8 @@ export class Usage {
   bytesWritten = 0;
   outputBytes = 0;
   stdoutClosed = false;
+  /** The limit that ends the run, once it was reached: a guest may catch what is thrown then. */
+  limitReached: LimitReached["limit"] | undefined;
   #opened = 0;
   #blocks = 0;
 
@@ -71,6 +73,7 @@ export function countedSink(sink: ByteSink, usage: Usage, isStdout: boolean): By
       }
       usage.outputBytes += fits.length;
       if (fits.length === bytes.length) return;
+      usage.limitReached = "output";
       throw new LimitReached(
         "output",
         `Write output: the run may write ${usage.limits.outputBytes} bytes in all; raise grants.limits.output_bytes`,

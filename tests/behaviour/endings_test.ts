@@ -63,6 +63,9 @@ forEachMode("run: a guest that writes without end stops at output_bytes, within 
   const result = await bed.run(["run", flood, "--accept", "--json"]);
   assertEquals([result.code, result.json?.ended_by], [8, "output"]);
   assertEquals(result.stdoutBytes.length <= 100_000, true);
+  const swallowing = await capsuleWith(bed, "swallow_limit", { output_bytes: 5_000 });
+  const caught = await bed.run(["run", swallowing, "--accept", "--json"]);
+  assertEquals([caught.code, caught.json?.ended_by, caught.stdoutBytes.length], [8, "output", 5_000]);
   const hello = await capsuleWith(bed, "hello_stdio", { output_bytes: 16 });
   const within = await bed.run(["run", hello, "--accept", "--json"]);
   assertEquals([within.code, within.stdout], [0, "hello from wasm\n"]);
