@@ -5,7 +5,7 @@ import { type SessionPaths, sessionPaths } from "./places.ts";
 import { isRunning, removeSession } from "./removal.ts";
 import { fileBytes, treeBytes } from "./remove_tree.ts";
 import { listSessions } from "./sessions.ts";
-import { hasSummary, readSummary, startedMsOf } from "./summary.ts";
+import { readSummary, startedMsOf } from "./summary.ts";
 import { Sweep, type SweepReport } from "./sweep.ts";
 
 const DAY_MS = 86_400_000;
@@ -68,20 +68,22 @@ interface SessionRules extends Pick<CollectGarbageOptions, "keep" | "olderThanMs
   readonly nowMs: number;
 }
 
-/** Gives the sessions that stay, newest first. */
+/** Gives the sessions that stay, newest first. A session is as old as its end, or its start when no end is known. */
 function collectSessions(home: Home, rules: SessionRules, sweep: Sweep): { keptIds: string[]; running: number } {
   const ageMs = rules.olderThanMs ?? (rules.keep === undefined ? DEFAULT_GARBAGE_AGE_MS : -Infinity);
   const keptIds: string[] = [];
   let running = 0;
   for (const [index, id] of listSessions(home).reverse().entries()) {
     const paths = sessionPaths(home, id);
-    if (index < (rules.keep ?? 0) || !isOlder(home, id, rules.nowMs - ageMs)) {
+    const mayGo = index >= (rules.keep ?? 0) && startedMsOf(id) <= rules.nowMs - ageMs;
+    const summary = mayGo ? readSummary(paths) : undefined;
+    if (!mayGo || startedMsOf(id) + (summary?.duration_ms ?? 0) > rules.nowMs - ageMs) {
       keptIds.push(id);
       sweep.keep();
       continue;
     }
     sweep.take(paths.root, () => {
-      if (!hasSummary(paths) && isRunning(home, id)) {
+      if (summary === undefined && isRunning(home, id)) {
         running++;
         keptIds.push(id);
         return undefined;
@@ -95,12 +97,4 @@ function collectSessions(home: Home, rules: SessionRules, sweep: Sweep): { keptI
 /** What a session takes where it can be much: its trace, its logs, its work folder. */
 function sessionBytes({ trace, runtime, work }: SessionPaths): number {
   return fileBytes(trace) + treeBytes(`${runtime}/logs`) + treeBytes(work);
-}
-
-/** Whether a session ended before a moment; one without a known end counts from its start. */
-function isOlder(home: Home, id: string, momentMs: number): boolean {
-  const startedMs = startedMsOf(id);
-  if (startedMs > momentMs) return false;
-  const summary = readSummary(sessionPaths(home, id));
-  return startedMs + (summary?.duration_ms ?? 0) <= momentMs;
 }

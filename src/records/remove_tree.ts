@@ -39,9 +39,9 @@ export function removeTree(path: string): void {
 /** Bytes of the regular files at and below a path, as far as they can be seen; links count nothing. */
 export function treeBytes(path: string): number {
   let bytes = 0;
-  const waiting = isFolder(path) ? [path] : [];
+  const waiting = [path];
   for (let folder; (folder = waiting.pop()) !== undefined;) {
-    for (const { name, isDirectory, isFile } of read(folder)) {
+    for (const { name, isDirectory, isFile } of folder === path ? entriesOf(path) : read(folder)) {
       if (isDirectory) waiting.push(`${folder}/${name}`);
       else if (isFile) bytes += fileBytes(`${folder}/${name}`);
     }
@@ -51,7 +51,9 @@ export function treeBytes(path: string): number {
 
 /** What lies in a folder; nothing for what is none, or is gone, or cannot be read. */
 export function entriesOf(folder: string): Deno.DirEntry[] {
-  return isFolder(folder) ? read(folder) : [];
+  const entries = read(folder);
+  // Most are empty, and then there is nothing to look twice at.
+  return entries.length > 0 && isFolder(folder) ? entries : [];
 }
 
 /** Bytes of a regular file; 0 for what is none. */
