@@ -35,7 +35,9 @@ const WORDS: Partial<Record<Outcome["ended_by"], string>> = {
  */
 export function reportEnding(ending: Ending): number {
   const { args, context, outcome } = ending;
-  if (args.has("json")) context.stderr.write(printableJson(toJson(ending)) + "\n");
+  // A guest may have left its last line of stderr open, with an object of its own before it.
+  const start = ending.error === undefined ? "\n" : "";
+  if (args.has("json")) context.stderr.write(`${start}${printableJson(toJson(ending))}\n`);
   else if (ending.error !== undefined) reportFailure(ending);
   else if (WORDS[outcome.ended_by] !== undefined) {
     const detail = outcome.detail ? ` (${printableLine(outcome.detail)})` : "";

@@ -39,6 +39,16 @@ forEachMode("run: boll's last line names the cause exactly when the exit code is
   assertMatch(trapped.lastLine, /^boll: the guest trapped/);
 });
 
+forEachMode("run: the object of --json is a line of its own, whatever the guest leaves on stderr", async (bed) => {
+  const forge = (end: string) =>
+    bed.probe(`stderr().blockingWriteAndFlush(bytes('{"exit_code":0}' + ${JSON.stringify(end)})), exit(3)`, {
+      flags: ["--json"],
+    });
+  for (const end of ["\n", "", "\n{", "\n// "]) {
+    assertEquals((await forge(end)).json?.exit_code, 3, JSON.stringify(end));
+  }
+});
+
 forEachMode("run: a trap and an exhausted stack end as trap, the second with the detail stack", async (bed) => {
   assertEquals(await ending(bed, "trap"), [1, "failed", "trap"]);
   const result = await bed.guest("recurse", ["--json"]);
