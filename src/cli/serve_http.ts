@@ -34,6 +34,7 @@ export const verb: Verb = {
     { name: "listen", value: "[HOST:]PORT", summary: "Listen here (127.0.0.1:8080)" },
     { name: "cells", value: "N", summary: "Cells at once (one per core, 4 at most)" },
     { name: "concurrency", value: "N", summary: "Requests at once in a cell (8)" },
+    { name: "queue", value: "N", summary: "Requests that may wait, the next gets 503 (128)" },
     { name: "max-body", value: "SIZE", summary: "Longest request body (100m)" },
     ...GRANT_OPTIONS,
     { name: "accept", summary: "Accept a foreign capsule's grants, and remember it" },
@@ -48,6 +49,8 @@ const MAX_CELLS = 64;
 const MAX_DEFAULT_CELLS = 4;
 const MAX_CONCURRENCY = 1_000;
 const DEFAULT_CONCURRENCY = 8;
+const MAX_QUEUE = 9_999;
+const DEFAULT_QUEUE = 128;
 const DEFAULT_BODY_MEBIBYTES = 100;
 const DEFAULT_REQUEST_MS = 60_000;
 
@@ -56,6 +59,7 @@ interface ServeFlags {
   readonly listen: { readonly hostname: string; readonly port: number };
   readonly cells: number;
   readonly concurrency: number;
+  readonly queue: number;
   readonly maxBodyBytes: number;
 }
 
@@ -84,6 +88,7 @@ function readServeFlags(args: Arguments): ServeFlags {
     listen: listen === undefined ? DEFAULT_LISTEN : parseListen(listen),
     cells: readCount(args, "cells", MAX_CELLS) ?? Math.min(navigator.hardwareConcurrency, MAX_DEFAULT_CELLS),
     concurrency: readCount(args, "concurrency", MAX_CONCURRENCY) ?? DEFAULT_CONCURRENCY,
+    queue: readCount(args, "queue", MAX_QUEUE) ?? DEFAULT_QUEUE,
     maxBodyBytes: (maxBody === undefined ? DEFAULT_BODY_MEBIBYTES : parseMemory(maxBody, "max-body")) * 1024 ** 2,
   };
 }

@@ -1,4 +1,3 @@
-import { CapsuleError } from "../base/mod.ts";
 import { toFlags } from "../grants/mod.ts";
 import type { FromCell, ServeLoad } from "../protocol/mod.ts";
 import { makeTemporaryFolder } from "../records/mod.ts";
@@ -6,6 +5,7 @@ import { CellPool } from "./cell_pool.ts";
 import { checkWalls, wallsEvent } from "./cell_walls.ts";
 import { GuestLog } from "./guest_log.ts";
 import { HttpService } from "./http_service.ts";
+import { Listener } from "./listener.ts";
 import type { ForegroundRun } from "./run_foreground.ts";
 import type { RunNetwork } from "./run_network.ts";
 import { selfCommand, sourceFlags } from "./self_command.ts";
@@ -17,6 +17,8 @@ export interface HttpServing extends Omit<ForegroundRun, "interrupt"> {
   readonly listen: { readonly hostname: string; readonly port: number };
   readonly cells: number;
   readonly concurrency: number;
+  /** Requests that wait when every cell is full. */
+  readonly queue: number;
   /** How long one request may take, ms. */
   readonly requestMs: number;
   /** Longest request body, bytes. */
@@ -55,8 +57,7 @@ export async function serveHttp(serving: HttpServing): Promise<ServingResult> {
   const opened = Promise.withResolvers<HttpService>();
   opened.promise.catch(() => {});
   await using network = await openNetwork(serving);
-  const abort = new AbortController();
-  const server = listen(serving, abort.signal, async (request) => (await opened.promise).handle(request));
+  const listener = new Listener(serving.listen, async (request) => (await opened.promise).handle(request));
   using log = new GuestLog(serving.places);
   try {
     confine(serving, network);
@@ -74,35 +75,16 @@ export async function serveHttp(serving: HttpServing): Promise<ServingResult> {
           },
         }),
       );
-      if (!serving.drain.aborted) serving.onListening(server.addr as Deno.NetAddr);
+      if (!serving.drain.aborted) serving.onListening(listener.address);
       await until(serving.drain);
-      const isDrained = await drain(server, await opened.promise, serving.abort);
+      const isDrained = await drain(listener, await opened.promise, serving.abort);
       return { ...tally, isDrained };
     } finally {
       await pool.close();
     }
   } finally {
     opened.reject(new Error("the service is going down"));
-    await shut(server, abort);
-  }
-}
-
-function listen(
-  { listen: { hostname, port } }: HttpServing,
-  signal: AbortSignal,
-  handler: (request: Request) => Promise<Response>,
-): Deno.HttpServer {
-  try {
-    return Deno.serve({
-      hostname,
-      port,
-      signal,
-      onListen: () => {},
-      onError: () => new Response("Internal Server Error\n", { status: 500 }),
-    }, handler);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CapsuleError("service.listen_failed", `Listen on ${hostname} port ${port}: ${why}`, { cause: error });
+    await listener.close();
   }
 }
 
@@ -151,7 +133,7 @@ function openPool(serving: HttpServing, network: RunNetwork | undefined, log: Gu
   return new CellPool({
     cells,
     concurrency,
-    queue: 2 * cells * concurrency,
+    queue: serving.queue,
     deadlineMs: serving.requestMs,
     async start() {
       const number = ++started;
@@ -237,18 +219,9 @@ function until(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
-/** Closes what is still open; a server that has finished takes no abort any more. */
-async function shut(server: Deno.HttpServer, abort: AbortController): Promise<void> {
-  let isFinished = false;
-  server.finished.then(() => isFinished = true);
-  await Promise.resolve();
-  if (!isFinished) abort.abort();
-  await server.finished;
-}
-
 /** Takes no more connections and waits for what is under way, so long and no longer. */
-async function drain(server: Deno.HttpServer, service: HttpService, abort: AbortSignal): Promise<boolean> {
-  const done = Promise.all([server.shutdown(), service.idle()]).then(() => true);
+async function drain(listener: Listener, service: HttpService, abort: AbortSignal): Promise<boolean> {
+  const done = Promise.all([listener.shutdown(), service.idle()]).then(() => true);
   done.catch(() => {});
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<false>((resolve) => timer = setTimeout(() => resolve(false), DRAIN_MS));

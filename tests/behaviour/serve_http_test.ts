@@ -1,0 +1,288 @@
+import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { type Bed, fixture, forEachMode, forMode, REPOSITORY } from "../harness.ts";
+import { assertNothingLeft, cellsOf, waitForNoProcess } from "../process/leftovers.ts";
+import { peakMemoryBytes } from "../processes.ts";
+import { sendRaw, type Service, startService, stopService, waitForEvent, waitForLog } from "./running_service.ts";
+
+const MEBIBYTE = 1024 ** 2;
+
+/** A client of its own, whose connections are gone with it. */
+async function withService(
+  bed: Bed,
+  flags: readonly string[],
+  use: (service: Service, get: (path: string, init?: RequestInit) => Promise<Response>) => Promise<void>,
+): Promise<void> {
+  const service = await startService(bed, flags);
+  using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+  await use(service, (path, init = {}) => fetch(`${service.url}${path}`, { ...init, client }));
+  assertEquals(await stopService(service), 0);
+  assertNothingLeft(bed);
+}
+
+async function statusOf(response: Promise<Response>): Promise<number> {
+  const { status, body } = await response;
+  await body?.cancel();
+  return status;
+}
+
+forEachMode(
+  "serve-http: requests and responses whole, each in an instance of its own, and a record of each",
+  (bed) =>
+    withService(bed, ["--cells", "2"], async ({ url }, get) => {
+      const counts = await Promise.all(Array.from({ length: 100 }, async () => await (await get("/count")).text()));
+      assertEquals(counts, Array(100).fill("1"));
+      const seen = await (await get("/headers?a=b%20c", { method: "PUT", headers: { "X-Own": "é", TE: "trailers" } }))
+        .json();
+      assertEquals([seen.method, seen.path, seen.scheme], ["put", "/headers?a=b%20c", "HTTP"]);
+      assertEquals(`http://${seen.authority}`, url);
+      const names = seen.headers.map(([name]: [string]) => name);
+      assertEquals([names.includes("x-own"), names.includes("te"), names.includes("host")], [true, false, false]);
+      const body = "request body ".repeat(1000);
+      assertEquals(await (await get("/echo", { method: "POST", body })).text(), body);
+      for (const status of [200, 204, 304, 404, 599]) assertEquals(await statusOf(get(`/status?${status}`)), status);
+      const head = await get("/bytes?100", { method: "HEAD" });
+      assertEquals([head.status, await head.text()], [200, ""]);
+      const { status, path } = await waitForEvent(bed, ({ event, method }) => event === "request" && method === "PUT");
+      assertEquals([status, path], [200, "/headers"]);
+    }),
+);
+
+forEachMode(
+  "serve-http: what goes wrong in one request is its own 500, and the next is served",
+  (bed) =>
+    withService(bed, ["--cells", "1", "--memory", "64m"], async (_, get) => {
+      const waiting = get("/wait?300-sibling");
+      await waitForLog(bed, "300-sibling");
+      const ways = ["/trap", "/exit", "/silent", "/hog", "/status?101", "/status?600", "/head?300x1", "/head?1x70000"];
+      for (const path of ways) {
+        assertEquals([path, await statusOf(get(path))], [path, 500]);
+        assertEquals(await (await get("/count")).text(), "1");
+      }
+      for (const path of ["/torn", "/trap-after-head"]) {
+        const response = await get(path);
+        assertEquals(response.status, 200);
+        await assertRejects(() => response.text());
+      }
+      assertEquals(await (await waiting).text(), "waited");
+      const failed = bed.trace().filter(({ event }) => event === "request").map(({ failed }) => failed);
+      for (const kind of ["trap", "exit", "no_response", "memory"]) assert(failed.includes(kind), kind);
+      assertEquals(bed.trace().some(({ event }) => event === "cell_lost"), false);
+    }),
+);
+
+forEachMode(
+  "serve-http: a guest that never lets go is ended at its deadline with its cell, which is replaced",
+  (bed) =>
+    withService(bed, ["--cells", "1", "--deadline", "1s"], async (service, get) => {
+      const [first] = service.cells();
+      const waiter = await get("/wait?600000");
+      assertEquals(await waiter.text(), "Gateway Timeout\n");
+      assertEquals(service.cells(), [first], "one that waits is given up alone");
+      const late = await get("/loop");
+      assertEquals([late.status, await late.text()], [504, "Gateway Timeout\n"]);
+      await waitForEvent(bed, ({ event }) => event === "cell_lost");
+      assertEquals(await (await get("/count")).text(), "1");
+      const [second, ...more] = service.cells();
+      assertEquals([second === first, more], [false, []]);
+    }),
+);
+
+forEachMode(
+  "serve-http: a lost cell costs what may not be asked twice; a GET is asked once more",
+  (bed) =>
+    withService(bed, ["--cells", "1"], async (service, get) => {
+      const answers = [get("/wait?1500-get"), get("/wait?1500-post", { method: "POST" })];
+      await Promise.all([waitForLog(bed, "1500-get"), waitForLog(bed, "1500-post")]);
+      for (const pid of service.cells()) Deno.kill(pid, "SIGKILL");
+      const [got, posted] = await Promise.all(answers);
+      assertEquals([got!.status, await got!.text()], [200, "waited"]);
+      assertEquals([posted!.status, await posted!.text()], [502, "Bad Gateway\n"]);
+    }),
+);
+
+forEachMode(
+  "serve-http: who comes when too many wait is told to come again",
+  (bed) =>
+    withService(bed, ["--cells", "1", "--concurrency", "1", "--queue", "2"], async (_, get) => {
+      const abort = new AbortController();
+      // One works, two wait; which ones is the network's choice.
+      let refused = 0;
+      const enough = Promise.withResolvers<void>();
+      const six = Array.from({ length: 6 }, async () => {
+        const response = await get("/wait?600000", { signal: abort.signal });
+        assertEquals([response.status, response.headers.get("retry-after")], [503, "1"]);
+        await response.text();
+        if (++refused === 3) enough.resolve();
+      });
+      await enough.promise;
+      abort.abort();
+      assertEquals((await Promise.allSettled(six)).filter(({ status }) => status === "fulfilled").length, 3);
+      assertEquals(await (await get("/count")).text(), "1");
+    }),
+);
+
+forEachMode(
+  "serve-http: a client that goes away ends its guest's work",
+  (bed) =>
+    withService(bed, ["--cells", "1", "--concurrency", "2"], async (_, get) => {
+      for (const [path, marker] of [["/endless?left", "endless left"], ["/wait?600000-left", "600000-left"]] as const) {
+        const abort = new AbortController();
+        const response = get(path, { signal: abort.signal }).then((found) => found.arrayBuffer());
+        response.catch(() => {});
+        await waitForLog(bed, marker);
+        abort.abort();
+        await assertRejects(() => response);
+        const found = await waitForEvent(
+          bed,
+          (event) => event.event === "request" && event.path === path.split("?")[0],
+        );
+        assertEquals(found.failed, "cancelled");
+      }
+      assertEquals(await (await get("/count")).text(), "1");
+    }),
+);
+
+forMode(
+  "binary",
+  "serve-http: 64 MiB both ways, and a client that does not read, in flat memory",
+  (bed) =>
+    withService(bed, ["--cells", "1"], async (service, get) => {
+      const pids = [service.running.child.pid, ...service.cells()];
+      await (await get("/echo", { method: "POST", body: new Uint8Array(MEBIBYTE) })).arrayBuffer();
+      const before = pids.map(peakMemoryBytes);
+      const slow = (await get(`/bytes?${64 * MEBIBYTE}`)).body!.getReader();
+      let bytes = (await slow.read()).value!.length;
+      let left = 64;
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (left-- > 0) controller.enqueue(new Uint8Array(MEBIBYTE).fill(left));
+          else controller.close();
+        },
+      });
+      let echoed = 0;
+      for await (const piece of (await get("/echo", { method: "POST", body })).body!) echoed += piece.length;
+      assertEquals(echoed, 64 * MEBIBYTE);
+      for (const [at, pid] of pids.entries()) {
+        assert(peakMemoryBytes(pid) - before[at]! < 48 * MEBIBYTE, `process ${at}`);
+      }
+      for (let next = await slow.read(); !next.done; next = await slow.read()) {
+        bytes += next.value.length;
+      }
+      assertEquals(bytes, 64 * MEBIBYTE);
+    }),
+);
+
+forEachMode(
+  "serve-http: heads that lie or are too large are refused before any guest sees them",
+  (bed) =>
+    withService(bed, ["--cells", "1", "--max-body", "1m"], async ({ port }, get) => {
+      const statusOfRaw = async (head: string, host = "Host: a.example\r\n") => {
+        const answer = await sendRaw(port, `${head}\r\n${host}Connection: close\r\n\r\n`);
+        return Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
+      };
+      assertEquals(await statusOfRaw("GET /count HTTP/1.1"), 200);
+      for (const host of ["a/b", "a b", "a?b", "u@a", "a:1:2", "a\r\nHost: b"]) {
+        assertEquals([host, await statusOfRaw("GET /count HTTP/1.1", `Host: ${host}\r\n`)], [host, 400]);
+      }
+      assertEquals(await statusOfRaw("CONNECT a:80 HTTP/1.1"), 405);
+      assertEquals(await statusOfRaw(`GET /${"x".repeat(16_383)} HTTP/1.1`), 404);
+      assertEquals(await statusOfRaw(`GET /${"x".repeat(16_384)} HTTP/1.1`), 414);
+      assertEquals(await statusOfRaw(`GET /count HTTP/1.1\r\nX: ${"x".repeat(60_000)}`), 200);
+      assertEquals(await statusOfRaw(`GET /count HTTP/1.1\r\nX: ${"x".repeat(66_000)}`), 431);
+      assertEquals(await statusOfRaw("GET /count HTTP/1.1\r\n" + "X: y\r\n".repeat(120).trim()), 431);
+      const both = "POST /echo HTTP/1.1\r\nContent-Length: 4\r\nTransfer-Encoding: chunked";
+      assertEquals(await statusOfRaw(both), 400);
+      assertEquals(await statusOf(get("/echo", { method: "POST", body: new Uint8Array(MEBIBYTE) })), 200);
+      assertEquals(await statusOf(get("/echo", { method: "POST", body: new Uint8Array(MEBIBYTE + 1) })), 413);
+      const hop =
+        "GET /headers HTTP/1.1\r\nConnection: x-hop, close\r\nX-Hop: 1\r\nX-Boll-Error: 1\r\nX-End: 1\r\nHost: a.example:81\r\n\r\n";
+      const seen = await sendRaw(port, hop);
+      assertEquals([/x-hop/i.test(seen), /x-boll/i.test(seen), /"x-end"/.test(seen)], [false, false, true]);
+      assertMatch(seen, /"authority":"a\.example:81"/);
+      for (
+        const [field, word] of [
+          ["x=a%0d%0ab:c", "invalid-syntax"],
+          ["x=a%00", "invalid-syntax"],
+          ["x%0a=a", "invalid-syntax"],
+          ["transfer-encoding=chunked", "forbidden"],
+          ["x=a", "allowed"],
+        ]
+      ) {
+        assertEquals([field, await (await get(`/field?${field}`)).text()], [field, word]);
+      }
+    }),
+);
+
+forEachMode("serve-http: a signal lets what is under way end, a second one does not", async (bed) => {
+  const service = await startService(bed, ["--cells", "1"]);
+  const answer = fetch(`${service.url}/wait?400-drain`).then((response) => response.text());
+  await waitForLog(bed, "400-drain");
+  service.running.child.kill("SIGTERM");
+  assertEquals(await answer, "waited");
+  assertEquals((await service.running.result()).code, 0);
+  assertNothingLeft(bed);
+  assertEquals(bed.trace().at(-1)?.status, "completed");
+
+  const stuck = await startService(bed, ["--cells", "1"]);
+  const cut = statusOf(fetch(`${stuck.url}/wait?600000-stuck`)).catch(() => 0);
+  await waitForLog(bed, "600000-stuck");
+  stuck.running.child.kill("SIGINT");
+  const refused = await waitForRefusal(stuck.port);
+  assert(refused, "nothing new comes in");
+  stuck.running.child.kill("SIGINT");
+  const { code, lastLine, stderr } = await stuck.running.result();
+  assert([0, 503].includes(await cut), "it was not answered by its guest");
+  assertEquals([code, /interrupted/.test(lastLine)], [130, true], stderr);
+  assertNothingLeft(bed);
+});
+
+/** Waits until a port takes no connection any more. */
+async function waitForRefusal(port: number): Promise<boolean> {
+  for (;;) {
+    try {
+      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    } catch {
+      return true;
+    }
+  }
+}
+
+forMode("binary", "serve-http: no cell outlives a boll that was killed, however busy", async (bed) => {
+  const { running, url } = await startService(bed, ["--cells", "2"]);
+  const cut = assertRejects(() => fetch(`${url}/loop?killed`));
+  await waitForLog(bed, "looping killed");
+  assertEquals(cellsOf(bed, running.child.pid).length, 2);
+  running.child.kill("SIGKILL");
+  await cut;
+  await running.result().catch(() => {});
+  await waitForNoProcess(bed);
+});
+
+forEachMode(
+  "serve-http and run: each refuses what the other one takes, and says so; a taken port is named",
+  async (bed) => {
+    const service = await fixture("served_probe");
+    const run = await bed.run(["run", service]);
+    assertEquals([run.code, /use boll serve-http/.test(run.lastLine)], [2, true], run.stderr);
+    const serve = await bed.run(["serve-http", await fixture("ok"), "--listen", "0"]);
+    assertEquals([serve.code, /it is a command: use boll run/.test(serve.lastLine)], [2, true], serve.stderr);
+    using taken = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const busy = await bed.run(["serve-http", service, "--listen", String(taken.addr.port)]);
+    assertEquals([busy.code, /Listen on 127\.0\.0\.1 port/.test(busy.lastLine)], [1, true], busy.stderr);
+    for (const flags of [["--cells", "0"], ["--concurrency", "x"], ["--listen", "a b"], ["--max-body", "-1"]]) {
+      assertEquals([flags, (await bed.run(["serve-http", service, ...flags])).code], [flags, 2]);
+    }
+    assertNothingLeft(bed);
+  },
+);
+
+forMode("binary", "serve-http: the sample capsule greets, echoes and says what it was asked", async (bed) => {
+  const service = await startService(bed, ["--accept"], `${REPOSITORY}/capsules/hello-http`);
+  assertEquals(await (await fetch(`${service.url}/?Ada`)).text(), "Hello, Ada!\n");
+  assertEquals(await (await fetch(`${service.url}/echo`, { method: "POST", body: "echo" })).text(), "echo");
+  assertMatch(await (await fetch(`${service.url}/headers`)).text(), /^GET \/headers\nauthority: 127/);
+  assertEquals(await statusOf(fetch(`${service.url}/other`)), 404);
+  assertEquals(await stopService(service), 0);
+  assertNothingLeft(bed);
+});
