@@ -41,6 +41,17 @@ function endedSession(home: Home): string {
   return places.id;
 }
 
+/** Makes folders in folders, `rounds` times 300, far longer than a path may be. */
+function nestDeeply(folder: string, rounds: number): void {
+  Deno.mkdirSync(`${folder}/nest`);
+  for (let round = 0; round < rounds; round++) {
+    const chain = `${folder}/chain${"/d".repeat(300)}`;
+    Deno.mkdirSync(chain, { recursive: true });
+    Deno.renameSync(`${folder}/nest`, `${chain}/nest`);
+    Deno.renameSync(`${folder}/chain`, `${folder}/nest`);
+  }
+}
+
 const namesIn = (folder: string) => [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 const inDays = (days: number) => () => Date.now() + days * DAY_MS;
 
@@ -84,8 +95,7 @@ Deno.test("collectGarbage: links in what goes are removed and not followed; fold
     Deno.mkdirSync(`${work}/a/b`, { recursive: true });
     Deno.writeTextFileSync(`${work}/a/b/c`, "12345");
     Deno.chmodSync(`${work}/a/b`, 0o500);
-    let deep = work;
-    while (deep.length < 2000) Deno.mkdirSync(deep += "/d");
+    nestDeeply(work, 10);
     const { sessions, failed } = gc({ keep: 0 });
     assertEquals([sessions.removed, failed], [1, []]);
     assert(sessions.bytes > 5 && sessions.bytes < 1000);

@@ -4,7 +4,8 @@ import { newId } from "../base/mod.ts";
 /** What a folder that is being removed is called first: whatever bears it belongs to nobody any more. */
 export const GONE_PREFIX = ".gone-";
 
-const MAX_TURNS = 4;
+const MAX_TURNS = 8;
+const MAX_COUNTED_ENTRIES = 20_000;
 
 /**
  * Removes a folder whole or not at all, as its readers see it: one rename to a `.gone-…` name beside it, then the
@@ -22,26 +23,73 @@ export function removeWhole(path: string): boolean {
   return true;
 }
 
-/** Removes a path with all below; a link is removed, never followed. Quiet when it is gone, also while it goes. */
+/**
+ * Removes a path with all below; a link is removed, never followed. Quiet when it is gone, also while it goes. However
+ * deep a guest has nested its folders: each is moved up before it is emptied, so that no path and no stack grows.
+ */
 export function removeTree(path: string): void {
   for (let turn = 1;; turn++) {
     try {
-      return Deno.removeSync(path, { recursive: true });
+      return removeFlat(path);
     } catch (error) {
       if (!isThere(path)) return;
+      // Another process removes the same.
       if (turn === MAX_TURNS) throw error;
-      // Another process removes the same, or a folder in it was made read-only.
-      if (error instanceof Deno.errors.PermissionDenied) openFolders(path);
     }
   }
 }
 
-/** Bytes of the regular files at and below a path, as far as they can be seen; links count nothing. */
+function removeFlat(root: string): void {
+  const prefix = `${root}/${GONE_PREFIX}${newId("req").slice(-8)}-`;
+  const waiting = isFolder(root) ? [root] : [];
+  for (let moved = 0, folder; (folder = waiting.pop()) !== undefined;) {
+    for (const { name, isDirectory } of readOwn(folder)) {
+      const from = `${folder}/${name}`;
+      if (!isDirectory) continue;
+      const to = folder === root ? from : `${prefix}${moved++}`;
+      if (from === to || move(from, to)) waiting.push(to);
+    }
+    if (folder !== root) removeSoon(folder);
+  }
+  Deno.removeSync(root, { recursive: true });
+}
+
+/** Gives false when it is gone. A folder made read-only can be neither moved nor emptied until that is undone. */
+function move(from: string, to: string): boolean {
+  for (const isRetry of [false, true]) {
+    try {
+      Deno.renameSync(from, to);
+      return true;
+    } catch (error) {
+      if (isRetry || !(error instanceof Deno.errors.PermissionDenied)) break;
+      for (const folder of [dirname(from), from]) open(folder);
+    }
+  }
+  return false;
+}
+
+/** Lists a folder that is to go, with the right to. */
+function readOwn(folder: string): Deno.DirEntry[] {
+  try {
+    if (((Deno.lstatSync(folder).mode ?? 0o700) & 0o700) !== 0o700) open(folder);
+  } catch { /* another process removes the same */ }
+  return read(folder);
+}
+
+function removeSoon(folder: string): void {
+  try {
+    Deno.removeSync(folder, { recursive: true });
+  } catch { /* it is gone, or the last removal says why not */ }
+}
+
+/** Bytes of the regular files below a path, as far as they can be seen and are not too many; links count nothing. */
 export function treeBytes(path: string): number {
   let bytes = 0;
+  let left = MAX_COUNTED_ENTRIES;
   const waiting = [path];
-  for (let folder; (folder = waiting.pop()) !== undefined;) {
+  for (let folder; left > 0 && (folder = waiting.pop()) !== undefined;) {
     for (const { name, isDirectory, isFile } of folder === path ? entriesOf(path) : read(folder)) {
+      if (--left < 0) break;
       if (isDirectory) waiting.push(`${folder}/${name}`);
       else if (isFile) bytes += fileBytes(`${folder}/${name}`);
     }
@@ -82,16 +130,9 @@ function read(folder: string): Deno.DirEntry[] {
   }
 }
 
-/** Gives the owner back the right to list and change every real folder. */
-function openFolders(path: string): void {
-  const waiting = [path];
-  for (let folder; (folder = waiting.pop()) !== undefined;) {
-    try {
-      if (!Deno.lstatSync(folder).isDirectory) continue;
-      Deno.chmodSync(folder, 0o700);
-      for (const { name, isDirectory } of Deno.readDirSync(folder)) if (isDirectory) waiting.push(`${folder}/${name}`);
-    } catch { /* it goes, or it is not ours: removing says which */ }
-  }
+/** Gives the owner of a real folder back the right to list and change it. */
+function open(folder: string): void {
+  if (isFolder(folder)) Deno.chmodSync(folder, 0o700);
 }
 
 function isThere(path: string): boolean {
