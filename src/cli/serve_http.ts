@@ -19,6 +19,7 @@ import { obtainConsent } from "./consent.ts";
 import { Denials } from "./denials.ts";
 import { GRANT_OPTIONS, parseMemory, REFUSED_GRANT_FLAGS } from "./grant_flags.ts";
 import { DEFAULT_LISTEN, formatListen, parseListen } from "./listen_address.ts";
+import { holdComponent } from "./held_component.ts";
 import { prepareComponent } from "./prepare_component.ts";
 import { failureOutcome, reportEnding, warnOf, warnOfContainment } from "./report_ending.ts";
 import { type Resolved, resolveRun } from "./resolve_run.ts";
@@ -162,11 +163,15 @@ interface RecordedServing extends Serving {
 async function serve(recorded: RecordedServing): Promise<ServingResult> {
   const { resolved, digests, args, context, flags, places, trace, kernel, interrupts } = recorded;
   const hull = openHull();
-  const component = await prepareComponent(resolved, digests.component, kernel.landlock && kernel.seccomp, context, {
-    role: "service",
-    interrupt: interrupts.first,
-    onMismatch: (key, detail) => trace.append("cache_mismatch", { key, detail }),
-  });
+  const hasKernelWall = kernel.landlock && kernel.seccomp;
+  using held = await holdComponent(() =>
+    prepareComponent(resolved, digests.component, hasKernelWall, context, {
+      role: "service",
+      interrupt: interrupts.first,
+      onMismatch: (key, detail) => trace.append("cache_mismatch", { key, detail }),
+    })
+  );
+  const { component } = held;
   const { grants } = resolved;
   const plan = makePlan({
     session_id: places.id,

@@ -1,5 +1,22 @@
 import type { CallFailure, HttpCall } from "./http_call.ts";
-import type { CellLoss, ServingCell } from "./serving_cell.ts";
+import type { CellLoss } from "./serving_cell.ts";
+
+/** A cell, as a pool sees it. */
+export interface PooledCell {
+  /** Calls under way, and calls that came to their end. */
+  readonly load: number;
+  readonly served: number;
+  /** Settles when it is gone. */
+  readonly lost: Promise<CellLoss>;
+  /** Called whenever a call has ended here. */
+  set onFree(onFree: () => void);
+  open(call: HttpCall): void;
+  /** Gives up a call whose time is over. */
+  expire(call: HttpCall): Promise<void>;
+  kill(reason: "deadline" | "stopped"): void;
+  /** The calls that it had when it was lost. */
+  takeCalls(): HttpCall[];
+}
 
 /** What a pool is made of. */
 export interface CellPoolOptions {
@@ -10,7 +27,7 @@ export interface CellPoolOptions {
   readonly queue: number;
   /** How long a request may take, from when it came to when its response is whole, ms. */
   readonly deadlineMs: number;
-  start(): Promise<ServingCell>;
+  start(): Promise<PooledCell>;
   /** Told of each cell that is gone and was not stopped, with how many calls it took along. */
   onLost(loss: CellLoss, calls: number): void;
   /** Told when a replacement could not be started. */
@@ -22,7 +39,7 @@ const LONGEST_PAUSE_MS = 10_000;
 
 interface Waiting {
   readonly call: HttpCall;
-  cell?: ServingCell;
+  cell?: PooledCell;
 }
 
 /**
@@ -31,7 +48,7 @@ interface Waiting {
  */
 export class CellPool {
   readonly #options: CellPoolOptions;
-  readonly #cells = new Set<ServingCell>();
+  readonly #cells = new Set<PooledCell>();
   readonly #queue: Waiting[] = [];
   readonly #inFlight = new Map<HttpCall, Waiting>();
   #failuresInRow = 0;
@@ -83,7 +100,7 @@ export class CellPool {
     await Promise.all([...cells.map(({ lost }) => lost), ...this.#replacing]);
   }
 
-  #place(waiting: Waiting, free: ServingCell | undefined): void {
+  #place(waiting: Waiting, free: PooledCell | undefined): void {
     if (free === undefined) return void this.#queue.push(waiting);
     waiting.cell = free;
     free.open(waiting.call);
@@ -97,8 +114,8 @@ export class CellPool {
     if (at >= 0) this.#queue.splice(at, 1);
   }
 
-  #freest(): ServingCell | undefined {
-    let freest: ServingCell | undefined;
+  #freest(): PooledCell | undefined {
+    let freest: PooledCell | undefined;
     for (const cell of this.#cells) {
       if (cell.load < this.#options.concurrency && (freest === undefined || cell.load < freest.load)) freest = cell;
     }
@@ -117,7 +134,7 @@ export class CellPool {
     }
   }
 
-  #add(cell: ServingCell): void {
+  #add(cell: PooledCell): void {
     this.#cells.add(cell);
     cell.onFree = () => {
       this.#failuresInRow = 0;
@@ -127,7 +144,7 @@ export class CellPool {
     this.#serveQueue();
   }
 
-  #lose(cell: ServingCell, loss: CellLoss): void {
+  #lose(cell: PooledCell, loss: CellLoss): void {
     this.#cells.delete(cell);
     const calls = cell.takeCalls();
     if (!this.#isClosed) this.#options.onLost(loss, calls.length);
@@ -168,8 +185,8 @@ export class CellPool {
 
   /** The first loss is made good at once; from the second in a row on, later and later. */
   async #pause(): Promise<void> {
-    if (this.#failuresInRow === 0) return;
-    const ms = Math.min(FIRST_PAUSE_MS * 2 ** (this.#failuresInRow - 1), LONGEST_PAUSE_MS);
+    if (this.#failuresInRow < 2) return;
+    const ms = Math.min(FIRST_PAUSE_MS * 2 ** (this.#failuresInRow - 2), LONGEST_PAUSE_MS);
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#stopPause.signal.addEventListener("abort", () => {
