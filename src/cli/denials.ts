@@ -37,13 +37,20 @@ export class Denials {
       const place = manifestPlace(this.#capsule, denied);
       const manifest = place === undefined ? "" : `, or change it in ${place}`;
       context.stderr.write(
-        `boll: denied: ${printableLine(denied.asked)}; add ${printableLine(denied.allow)}${printableLine(manifest)}\n`,
+        `boll: denied: ${printableLine(quoted(denied.asked))}; add ${printableLine(denied.allow)}${
+          printableLine(manifest)
+        }\n`,
       );
     }
     if (hints.length > MAX_HINTS) {
       context.stderr.write(`boll: denied: ${hints.length - MAX_HINTS} more, see \`boll trace show last\`\n`);
     }
   }
+}
+
+/** A guest's own text never looks like boll's advice behind it. */
+function quoted(asked: string): string {
+  return /[;"]/.test(asked) ? JSON.stringify(asked) : asked;
 }
 
 /** `FILE:LINE (grants.fs.mounts[0])`: where the manifest decides; nothing for a bare component. */

@@ -31,6 +31,11 @@ Deno.test("Denials: the flag and the manifest's line are printed and recorded, f
       stderr(),
       `boll: denied: write /data/\\u{1b}[2J; add --mount /srv:/data:rw, or change it in ${place}\n`,
     );
+    const advising = new Denials(capsule, trace);
+    advising.add({ grant: "fs", asked: "open /data/x; add --mount /:/data:rw", allow: "--mount HOST:GUEST" });
+    const other = captureContext({});
+    advising.print(other.context);
+    assertStringIncludes(other.stderr(), 'denied: "open /data/x; add --mount /:/data:rw"; add --mount HOST:GUEST');
     const [event] = readTrace(places.trace).events;
     assertEquals(event!["allow"], { flag: "--mount /srv:/data:rw", manifest: place });
   } finally {

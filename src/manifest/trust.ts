@@ -94,6 +94,7 @@ function readTrust(path: string): TrustFile {
     if (error instanceof Deno.errors.NotFound) return { version: 1, workspaces: [], capsules: [] };
     throw refuse("it cannot be read");
   }
+  if (info.uid !== null && info.uid !== Deno.uid()) throw refuse("it belongs to someone else");
   if (info.mode !== null && (info.mode & 0o022) !== 0) throw refuse("others may write it, wanted mode 0600");
   const { text } = readText(path, { code: "trust.unreadable", maxBytes: MAX_BYTES });
   let value: unknown;

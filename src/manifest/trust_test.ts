@@ -85,6 +85,12 @@ Deno.test("openTrust: a file that others may write, a link, or damage is refused
     assertEquals(refused(), "trust.unreadable");
     Deno.chmodSync(path, 0o600);
     assert(openTrust(`${dir}/home`).isAccepted(digest));
+    // Only root can give a file away.
+    if (Deno.uid() === 0) {
+      Deno.chownSync(path, 65_534, 65_534);
+      assertEquals(refused(), "trust.unreadable");
+      Deno.chownSync(path, 0, 0);
+    }
     for (const text of ["", "{}", "[]", `{"version":2}`, `{"version":1,"workspaces":[{}],"capsules":[]}`]) {
       Deno.writeTextFileSync(path, text);
       assertEquals(refused(), "trust.unreadable", text);
