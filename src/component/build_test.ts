@@ -213,6 +213,46 @@ Deno.test("instantiate: a poll that is a promise suspends the guest", async () =
   });
 });
 
+Deno.test("instantiate: an instance that is stopped while it waits is never resumed, and its neighbour is", async () => {
+  const before = `
+    (import "wasi:io/poll@0.2.0" (instance $p (export "pollable" (type (sub resource)))
+      (export "[method]pollable.block" (func (param "self" (borrow 0))))))
+    (alias export $p "pollable" (type $pollable))
+    (import "wasi:clocks/monotonic-clock@0.2.0" (instance $c
+      (alias outer 1 $pollable (type $pp)) (export "pollable" (type (eq $pp)))
+      (export "subscribe-duration" (func (param "when" u64) (result (own 1))))))
+    (core func $block (canon lower (func $p "[method]pollable.block")))
+    (core func $subscribe (canon lower (func $c "subscribe-duration")))`;
+  const core =
+    `(import "h" "block" (func $block (param i32))) (import "h" "subscribe" (func $subscribe (param i64) (result i32)))`;
+  const args = '(with "h" (instance (export "block" (func $block)) (export "subscribe" (func $subscribe))))';
+  const body = "(call $block (call $subscribe (i64.const 7))) i32.const 0";
+  await inFolder(async (folder) => {
+    using timers = trackTimers();
+    const wake = Promise.withResolvers<void>();
+    class Pollable {
+      async block(): Promise<void> {
+        await wake.promise;
+      }
+    }
+    const loaded = loadCached(await cacheSample(folder, commandText({ before, core, args, body })));
+    const host = {
+      "wasi:io/poll": { Pollable },
+      "wasi:clocks/monotonic-clock": { subscribeDuration: () => new Pollable() },
+    };
+    let isStopped = false;
+    let resumed = 0;
+    const stopped = findRun(await instantiate(loaded, host, { isStopped: () => isStopped }))!();
+    stopped.then(() => resumed++);
+    const neighbour = findRun(await instantiate(loaded, host, { isStopped: () => false }))!();
+    isStopped = true;
+    wake.resolve();
+    await neighbour;
+    await timers.fired();
+    assertEquals(resumed, 0);
+  });
+});
+
 Deno.test("buildComponent: a JavaScript guest, made of several modules and memories, is described and capped", async () => {
   const wit = `package a:b; world hello { export wasi:cli/run@0.2.3; }
     package wasi:cli@0.2.3 { interface run { run: func() -> result; } }`;

@@ -116,3 +116,11 @@ Deno.test("refuseImports: names interface, missing grant and the manifest's line
   assert(!hostile.problems.join("").includes("\x1b") && hostile.problems.join("").length < 10_000);
   assertEquals(hostile.problems.at(-1), "… and 980 more");
 });
+
+Deno.test("checkImports: what requests are made of links for a service without a net grant, the way out does not", () => {
+  const names = ["wasi:http/types@0.2.3", "wasi:http/outgoing-handler@0.2.3"];
+  const missing = (role: "service" | "command") =>
+    checkImports(names, NONE, undefined, role).map((one) => one.interface);
+  assertEquals(missing("service"), [names[1]]);
+  assertEquals(missing("command"), names);
+});

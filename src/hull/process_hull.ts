@@ -3,6 +3,7 @@ import { closeOnExec, type TerminalDescriptor, terminalDescriptors } from "./des
 import { landlockAbi, raiseLandlock, succeed, toPathRules, toPortRules } from "./landlock.ts";
 import { Libc } from "./libc.ts";
 import { applyLimits } from "./limits.ts";
+import { setNoDelay } from "./no_delay.ts";
 import { dieWithParent } from "./parent_death.ts";
 import { raiseSeccomp } from "./seccomp.ts";
 
@@ -45,6 +46,11 @@ export class ProcessHull implements Disposable {
   /** Marks every descriptor from `from` on close-on-exec: no child inherits the caller's files. @throws `hull.failed` */
   closeDescriptorsOnExec(from = 3): void {
     closeOnExec(this.#libc, from);
+  }
+
+  /** Connections accepted on this process's port `port` send at once and wait for no acknowledgement. */
+  setNoDelay(port: number): void {
+    setNoDelay(this.#libc, port);
   }
 
   /** Sets resource limits, soft and hard, for good; core dumps are always off. @throws `hull.failed` */

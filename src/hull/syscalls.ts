@@ -30,6 +30,8 @@ export const CALLS = {
   connect: [42, 203],
   fcntl: [72, 25],
   getppid: [110, 173],
+  getsockname: [51, 204],
+  getsockopt: [55, 209],
   ioctl: [16, 29],
   kill: [62, 129],
   landlock_add_rule: [445, 445],

@@ -58,6 +58,7 @@ export async function serveHttp(serving: HttpServing): Promise<ServingResult> {
   opened.promise.catch(() => {});
   await using network = await openNetwork(serving);
   const listener = new Listener(serving.listen, async (request) => (await opened.promise).handle(request));
+  serving.hull?.setNoDelay(listener.address.port);
   using log = new GuestLog(serving.places);
   try {
     confine(serving, network);
