@@ -15,18 +15,21 @@ export interface ConsentRequest {
 
 /**
  * A foreign capsule runs only with the operator's word for exactly this digest: stored, `--accept`, or a yes on a
- * terminal. An own one needs none, and a bare component has no manifest to consent to.
+ * terminal. An own one needs none, and a bare component has no manifest to consent to. Where a ceiling takes some of what
+ * the manifest asks for, the word holds for that run alone.
  *
  * @throws `consent.required` without a terminal; `consent.refused` on a no
  */
 export function obtainConsent({ resolved, digest, accept, remember }: ConsentRequest, context: Context): void {
   const { capsule, own, trust } = resolved;
   if (capsule.kind === "bare" || own || trust.isAccepted(digest)) return;
-  if (!accept) askOnTerminal(resolved, context);
-  if (remember) trust.accept(digest);
+  // Kept under the digest alone, it would hold where no ceiling takes what was not shown here.
+  const keeps = remember && resolved.grants.isNarrowed !== true;
+  if (!accept) askOnTerminal(resolved, keeps, context);
+  if (keeps) trust.accept(digest);
 }
 
-function askOnTerminal({ capsule, grants }: Resolved, context: Context): void {
+function askOnTerminal({ capsule, grants }: Resolved, keeps: boolean, context: Context): void {
   const name = printableLine(capsule.name);
   if (!Deno.stdin.isTerminal() || !context.stderr.isTerminal) {
     throw new CapsuleError(
@@ -35,7 +38,7 @@ function askOnTerminal({ capsule, grants }: Resolved, context: Context): void {
     );
   }
   context.stderr.write(`${name} is not one of your own capsules. It asks for:\n${describeGrants(grants.grants)}`);
-  context.stderr.write("Run it with exactly these, and remember that? [y/N] ");
+  context.stderr.write(`Run it with exactly these${keeps ? ", and remember that" : ", this once"}? [y/N] `);
   if (!/^y(es)?$/i.test(readLine())) throw new CapsuleError("consent.refused", `Run ${name}: not accepted`);
 }
 

@@ -36,6 +36,8 @@ export interface ResolvedGrants {
   readonly work?: string;
   /** What was asked and dropped, one sentence each. */
   readonly warnings: readonly string[];
+  /** Present where a ceiling or a flag took something that the manifest asks for: what is left is not all that it may get one day. */
+  readonly isNarrowed?: true;
   /** Declared mounts that nothing binds; empty unless `unbound` is `list`. */
   readonly unbound: readonly UnboundMount[];
 }
@@ -54,9 +56,25 @@ export function resolveGrants(input: ResolveGrantsInput): ResolvedGrants {
   const asked = applyFlags(capsule, bound, flags);
   const warnings: string[] = [];
   const grants = input.workspaces.reduce((above, workspace) => narrowBelow(above, workspace, input, warnings), asked);
+  const isNarrowed = warnings.length > 0 || areHeldBack(capsule, flags);
   checkPlaces(grants, work, input);
   const envValues = readValues(grants, input, warnings);
-  return { grants, envValues, ...(work === undefined ? {} : { work }), warnings, unbound };
+  return {
+    grants,
+    envValues,
+    ...(work === undefined ? {} : { work }),
+    warnings,
+    ...(isNarrowed ? { isNarrowed } : {}),
+    unbound,
+  };
+}
+
+/** Whether the operator's flags leave out what the manifest asks for; limits aside. */
+function areHeldBack({ manifest }: Capsule, { noNet, mounts = [] }: OperatorFlags): boolean {
+  const { net = [], fs } = manifest?.grants ?? {};
+  const isReadOnly = (guest: string) => mounts.some((flag) => flag.guest === guest && flag.mode === "ro");
+  return (noNet === true && net.length > 0) ||
+    (fs?.mounts ?? []).some(({ guest, mode }) => mode === "rw" && isReadOnly(guest));
 }
 
 /** Flags add mounts, variables, network entries and the work folder; limits they only narrow below what the manifest writes. */

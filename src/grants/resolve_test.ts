@@ -145,7 +145,8 @@ Deno.test("resolveGrants: a ceiling drops what a manifest asks with a warning, a
     fs: { work: "rw", mounts: [{ host: "../../docs", guest: "/data" }] },
     env: ["LANG", "TZ"],
   });
-  const { grants, warnings, envValues } = await project.resolve(capsule);
+  const { grants, warnings, envValues, isNarrowed } = await project.resolve(capsule);
+  assertEquals(isNarrowed, true);
   assertEquals([grants.fs, grants.env, grants.limits.memory_mb], [{ work: "ro", mounts: [] }, ["LANG"], 64]);
   assertEquals(envValues, { LANG: "C" });
   assertEquals(warnings.length, 3);
