@@ -1,28 +1,17 @@
 import { CapsuleError, printableJson } from "../base/mod.ts";
-import { achievedContainment, checkFloor, DEFAULT_LIMITS } from "../grants/mod.ts";
-import { probeHull } from "../hull/mod.ts";
-import { type CapsuleDigests, digestCapsule } from "../manifest/mod.ts";
-import { createSession, type SessionPlaces, TraceWriter, writePlan } from "../records/mod.ts";
-import {
-  interrupted,
-  isCompiled,
-  type LaunchPlan,
-  makePlan,
-  openHull,
-  type Outcome,
-  type ServingResult,
-  startServing,
-} from "../session/mod.ts";
+import { DEFAULT_LIMITS } from "../grants/mod.ts";
+import { digestCapsule } from "../manifest/mod.ts";
+import { interrupted, openHull, type Outcome, type ServingResult, startServing } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
-import { BUILD_INFO } from "./build_info.ts";
 import { obtainConsent } from "./consent.ts";
 import { Denials } from "./denials.ts";
 import { GRANT_OPTIONS, parseMemory, REFUSED_GRANT_FLAGS } from "./grant_flags.ts";
-import { DEFAULT_LISTEN, formatListen, parseListen } from "./listen_address.ts";
 import { holdComponent } from "./held_component.ts";
+import { DEFAULT_LISTEN, formatListen, parseListen } from "./listen_address.ts";
 import { prepareComponent } from "./prepare_component.ts";
-import { failureOutcome, reportEnding, warnOf, warnOfContainment } from "./report_ending.ts";
+import { warnOf } from "./report_ending.ts";
 import { type Resolved, resolveRun } from "./resolve_run.ts";
+import { type RecordedEnding, recordSession, type SessionRecord, writePlanOf } from "./session_record.ts";
 import type { Context, Verb } from "./verb.ts";
 
 /** `boll serve-http CAPSULE`: a service capsule behind a listener, a fresh instance for each request. */
@@ -78,7 +67,10 @@ async function runVerb(args: Arguments, context: Context): Promise<number> {
   const digests = digestCapsule(resolved.capsule);
   if (!args.has("quiet")) warnOf(resolved, context);
   obtainConsent({ resolved, digest: digests.capsule, accept: args.has("accept"), remember: true }, context);
-  return await serveRecorded({ resolved, digests, args, context, flags });
+  const never = new AbortController().signal;
+  const interrupts = context.watchInterrupts?.() ?? { first: never, second: never };
+  const agreed = { resolved, digests, args, context, guestArgs: resolved.capsule.manifest?.args ?? [] };
+  return await recordSession(agreed, interrupts.first, (record) => serve(record, flags, interrupts));
 }
 
 /** @throws `usage.bad_value` */
@@ -101,94 +93,24 @@ function readCount(args: Arguments, flag: string, max: number): number | undefin
   throw new CapsuleError("usage.bad_value", `Read --${flag}: wanted a number from 1 to ${max}`);
 }
 
-interface Serving {
-  readonly resolved: Resolved;
-  readonly digests: CapsuleDigests;
-  readonly args: Arguments;
-  readonly context: Context;
-  readonly flags: ServeFlags;
-}
+type Interrupts = ReturnType<NonNullable<Context["watchInterrupts"]>>;
 
-/** From here on there is a session, and every way out writes its ending. */
-async function serveRecorded(serving: Serving): Promise<number> {
-  const { resolved, digests, args, context } = serving;
-  const { capsule, home, grants } = resolved;
-  const started = performance.now();
-  const never = new AbortController().signal;
-  const interrupts = context.watchInterrupts?.() ?? { first: never, second: never };
-  using places = createSession(home, grants.work === undefined ? {} : { work: grants.work });
-  using trace = new TraceWriter(places, {
-    onProblem: (error) => context.stderr.write(`boll: warning: ${error.message}\n`),
-  });
-  const probe = probeHull();
-  const achieved = achievedContainment(probe, { compiled: isCompiled, net: grants.grants.net });
-  const declared = grants.grants.containment;
-  const containment = { ...(declared === undefined ? {} : { declared }), ...achieved };
-  const identity = identityOf(resolved);
-  trace.append("session_start", {
-    capsule: identity,
-    digest: digests.capsule,
-    containment,
-    grants: grants.grants,
-    args: capsule.manifest?.args ?? [],
-    ...(grants.grants.fs.work === undefined ? {} : { work: places.work }),
-    boll_version: BUILD_INFO.version,
-  });
-  const end = (how: { readonly outcome: Outcome; readonly error?: unknown }) => {
-    const durationMs = Math.round(performance.now() - started);
-    trace.append("session_end", { ...how.outcome, duration_ms: durationMs });
-    return reportEnding({ args, context, places, containment: achieved.achieved, durationMs, ...how });
-  };
-  try {
-    checkFloor(grants.grants, achieved);
-    if (!args.has("quiet")) warnOfContainment(achieved, context);
-    const kernel = { landlock: probe.landlockAbi > 0, seccomp: probe.seccomp };
-    const result = await serve({ ...serving, places, trace, kernel, identity, containment, interrupts });
-    return end({ outcome: outcomeOf(result) });
-  } catch (error) {
-    if (interrupts.first.aborted) return end({ outcome: interrupted() });
-    return end({ outcome: failureOutcome(error), error });
-  }
-}
-
-interface RecordedServing extends Serving {
-  readonly places: SessionPlaces;
-  readonly trace: TraceWriter;
-  readonly kernel: { readonly landlock: boolean; readonly seccomp: boolean };
-  readonly identity: Omit<LaunchPlan["capsule"], "digest">;
-  readonly containment: LaunchPlan["containment"];
-  readonly interrupts: { readonly first: AbortSignal; readonly second: AbortSignal };
-}
-
-async function serve(recorded: RecordedServing): Promise<ServingResult> {
-  const { resolved, digests, args, context, flags, places, trace, kernel, interrupts } = recorded;
+async function serve(record: SessionRecord, flags: ServeFlags, interrupts: Interrupts): Promise<RecordedEnding> {
+  const { resolved, digests, args, context, places, trace, kernel } = record;
   const hull = openHull();
-  const hasKernelWall = kernel.landlock && kernel.seccomp;
   using held = await holdComponent(() =>
-    prepareComponent(resolved, digests.component, hasKernelWall, context, {
+    prepareComponent(resolved, digests.component, kernel.landlock && kernel.seccomp, context, {
       role: "service",
       interrupt: interrupts.first,
       onMismatch: (key, detail) => trace.append("cache_mismatch", { key, detail }),
     })
   );
   const { component } = held;
-  const { grants } = resolved;
-  const plan = makePlan({
-    session_id: places.id,
-    boll_version: BUILD_INFO.version,
-    capsule: { ...recorded.identity, digest: digests.capsule },
-    component,
-    grants: grants.grants,
-    args: resolved.capsule.manifest?.args ?? [],
-    work: places.work,
-    containment: recorded.containment,
-  });
-  writePlan(places, plan);
   const denials = new Denials(resolved.capsule, trace);
   const result = await startServing({
-    plan,
+    plan: writePlanOf(record, component),
     component,
-    envValues: grants.envValues,
+    envValues: resolved.grants.envValues,
     places,
     trace,
     ...(hull === undefined ? {} : { hull }),
@@ -198,11 +120,11 @@ async function serve(recorded: RecordedServing): Promise<ServingResult> {
     requestMs: requestMsOf(resolved, args),
     drain: interrupts.first,
     abort: interrupts.second,
-    onListening: (address) => announce(address, recorded),
+    onListening: (address) => announce(address, record),
     onDenied: (denied) => denials.add(denied),
   });
   if (!args.has("quiet") && !args.has("json")) denials.print(context);
-  return result;
+  return { outcome: outcomeOf(result) };
 }
 
 /** A run's default is far too long for one request: unless somebody said how long, it is a minute. */
@@ -212,21 +134,12 @@ function requestMsOf({ capsule, grants }: Resolved, args: Arguments): number {
   return isSaid || deadline_ms !== DEFAULT_LIMITS.deadline_ms ? deadline_ms : DEFAULT_REQUEST_MS;
 }
 
-function announce({ hostname, port }: Deno.NetAddr, { args, context, places }: RecordedServing): void {
+function announce({ hostname, port }: Deno.NetAddr, { args, context, places }: SessionRecord): void {
   const url = formatListen({ hostname, port });
   const line = args.has("json")
     ? printableJson({ listening: url, session_id: places.id, pid: Deno.pid })
     : `listening on ${url}`;
   context.stdout.write(`${line}\n`);
-}
-
-function identityOf({ capsule }: Resolved): Omit<LaunchPlan["capsule"], "digest"> {
-  return {
-    name: capsule.name,
-    kind: capsule.kind === "bare" ? "component" : "folder",
-    path: capsule.manifestPath ?? capsule.componentPath,
-    ...(capsule.version === undefined ? {} : { version: capsule.version }),
-  };
 }
 
 /** A clean drain is how a service ends well. */

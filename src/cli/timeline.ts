@@ -67,6 +67,7 @@ export class Timeline {
       ...reasons.map((reason): [string, string] => ["", reason]),
       ...grantLines(event["grants"]).map((line, i): [string, string] => [i === 0 ? "grants" : "", line]),
       ...(event["work"] === undefined ? [] : [["work", text(event["work"])] as [string, string]]),
+      ...argumentLines(event),
       ["trace", printableLine(this.#trace)],
     ];
     const lines = rows.map(([name, value]) => `  ${this.#paint.dim(name.padEnd(12))} ${value}`);
@@ -128,6 +129,13 @@ export function skippedLine({ line, reason }: TraceProblem): string {
 /** What is said of the middle of a long trace that is left out. */
 export function gapNote(bytes: number): string {
   return `${byteSize(bytes)} of the trace are not shown; --all shows everything`;
+}
+
+/** What the guest was told, as far as the trace keeps it. */
+function argumentLines(event: TraceEvent): [string, string][] {
+  if (event["args"] !== undefined) return [["arguments", list(event["args"]).map(text).join(" ")]];
+  const count = event["args_count"];
+  return typeof count === "number" && count > 0 ? [["arguments", `${text(count)}, not recorded`]] : [];
 }
 
 /** The walls that stood, strongest last. */

@@ -42,8 +42,12 @@ const MAX_BYTES = 16 * 1024 * 1024;
  */
 export function openTrust(home: string): Trust {
   const path = join(home, "trust.json");
-  const update = (change: (old: TrustFile) => TrustFile) =>
+  const update = (change: (old: TrustFile) => TrustFile) => {
+    // Two consents at once must both be kept: what is read stays as it is until it is written.
+    using lock = Deno.openSync(`${path}.lock`, { write: true, create: true, mode: 0o600 });
+    lock.lockSync(true);
     writeFileWhole(path, `${JSON.stringify(change(readTrust(path)), null, 2)}\n`, { mode: 0o600 });
+  };
   return {
     isOwn: (capsule, workspaces) => isOwn(capsule, toArray(workspaces), () => readTrust(path).workspaces),
     isTrusted: (workspace) => isTrusted(workspace, readTrust(path).workspaces),

@@ -126,3 +126,23 @@ Deno.test("findUpstream: proxy and ca of the nearest trusted boll.jsonc that nam
     assertEquals(changed.proxy, { host: "far", port: 1 }, "a changed digest counts no more");
   });
 });
+
+Deno.test("Trust.accept: consents given by several processes at once are all kept", async () => {
+  const home = Deno.makeTempDirSync();
+  try {
+    const digests = Array.from({ length: 8 }, (_, i) => `sha256:${String(i).repeat(64)}`);
+    const fixture = new URL("./trust_fixture.ts", import.meta.url).href;
+    const exits = digests.map((digest) =>
+      new Deno.Command(Deno.execPath(), {
+        args: ["run", "-A", "--quiet", "--no-check", fixture, home, digest],
+        stdout: "null",
+        stderr: "null",
+      }).output()
+    );
+    assertEquals((await Promise.all(exits)).map(({ code }) => code), digests.map(() => 0));
+    const trust = openTrust(home);
+    assertEquals(digests.filter((digest) => !trust.isAccepted(digest)), []);
+  } finally {
+    Deno.removeSync(home, { recursive: true });
+  }
+});

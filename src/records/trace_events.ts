@@ -39,7 +39,10 @@ export interface SessionStart {
   };
   /** The effective grants, as `boll explain --json` prints them. */
   readonly grants: unknown;
+  /** What the guest was told: only with `trace.capture: "content"`. */
   readonly args?: readonly string[];
+  /** How many arguments there were; not with `trace.capture: "none"`. */
+  readonly args_count?: number;
   /** The folder behind `/workdir`, when that is granted. */
   readonly work?: string;
   readonly boll_version?: string;
@@ -117,6 +120,8 @@ export interface SessionEnd {
   /** Whole milliseconds; 0 when nobody was there to count (`crashed`). */
   readonly duration_ms: number;
   readonly detail?: string;
+  /** What the run used, when its cell lived to say so; not with `trace.capture: "none"`. */
+  readonly usage?: { readonly memory_percent: number; readonly bytes_written: number; readonly output_bytes: number };
   /** Events that were counted and not written (a flood), by name. */
   readonly dropped_events?: Readonly<Record<string, number>>;
 }
