@@ -45,10 +45,10 @@ const CHANGES: readonly Change[] = [
     replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts"; const ENTRY =`,
   },
   {
-    file: "src/guest/serve_run.ts",
-    find: "function revokeUnneeded(load: RunLoad): void {",
+    file: "src/guest/confine_cell.ts",
+    find: "export function revokeUnneeded(load: GuestLoad): void {",
     replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts";
-      function revokeUnneeded(load: RunLoad): void { if (!stands(2)) return;`,
+      export function revokeUnneeded(load: GuestLoad): void { if (!stands(2)) return;`,
   },
   // Wall 3: the cell gets the caller's environment and descriptors, no limits, and outlives its parent.
   {
