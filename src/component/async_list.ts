@@ -18,6 +18,8 @@ export const NETWORK_ASYNC_IMPORTS: readonly string[] = [
   ...["blocking-read", "blocking-skip"].map((name) => `wasi:io/streams#[method]input-stream.${name}`),
   ...["blocking-write-and-flush", "blocking-flush", "blocking-write-zeroes-and-flush", "blocking-splice"]
     .map((name) => `wasi:io/streams#[method]output-stream.${name}`),
+  // A bind of UDP takes no time: wasi-libc gives an error where its socket does not block and this is not done at once.
+  "wasi:sockets/udp#[method]udp-socket.finish-bind",
 ];
 
 /** Exports that must be awaited, because an import of these lists may suspend below them. */

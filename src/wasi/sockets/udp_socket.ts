@@ -51,14 +51,17 @@ export class UdpSocket {
     }, () => state.error = "access-denied").then(() => this.#readiness.wake());
   }
 
-  finishBind(): void {
+  /** Waits for the end of the bind and never would block: a libc counts on that for a socket that does not block. */
+  async finishBind(): Promise<void> {
+    if (this.#state.kind !== "binding") throw "not-in-progress" satisfies NetworkError;
+    await this.#readiness.until();
     const state = this.#state;
     if (state.kind !== "binding") throw "not-in-progress" satisfies NetworkError;
     if (state.error !== undefined) {
       this.#state = { kind: "unbound" };
       throw state.error;
     }
-    if (state.socket === undefined) throw "would-block" satisfies NetworkError;
+    if (state.socket === undefined) throw "unknown" satisfies NetworkError;
     this.#state = { kind: "bound", socket: state.socket };
   }
 

@@ -3,7 +3,7 @@ import { createSocket } from "node:dgram";
 import { thrown } from "../host_fixture.ts";
 import { type NetFixture, openNetFixture } from "../net/net_fixture.ts";
 import { utf8 } from "../net/stream_fixture.ts";
-import { at, finish, network, udp } from "./socket_fixture.ts";
+import { at, network, udp } from "./socket_fixture.ts";
 
 /** A peer on loopback that sends every datagram back, from the port it came to. */
 async function openEcho(): Promise<{ port: number; seen: string[] } & AsyncDisposable> {
@@ -24,7 +24,7 @@ async function openEcho(): Promise<{ port: number; seen: string[] } & AsyncDispo
 async function bind(net: NetFixture) {
   const socket = udp(net);
   socket.startBind(network(net), at("0.0.0.0", 0));
-  await finish(socket, () => socket.finishBind());
+  await socket.finishBind();
   return socket;
 }
 
@@ -73,14 +73,15 @@ Deno.test("udp: a stream with a peer sends there alone", async () => {
 Deno.test("udp: states and addresses that are none", async () => {
   await using net = openNetFixture({ entries: ["udp://127.0.0.1:9"] });
   const socket = udp(net);
-  assertEquals(thrown(() => socket.finishBind()), "not-in-progress");
+  assertEquals(await socket.finishBind().catch((error) => error), "not-in-progress");
   assertEquals(thrown(() => socket.stream(undefined)), "invalid-state");
   assertEquals(thrown(() => socket.localAddress()), "invalid-state");
   assertEquals(thrown(() => socket.startBind(network(net), at("0.0.0.0", 5353))), "access-denied");
   assertEquals(thrown(() => socket.startBind(network(net), at("192.0.2.1", 0))), "address-not-bindable");
   socket.startBind(network(net), at("0.0.0.0", 0));
   assertEquals(thrown(() => socket.startBind(network(net), at("0.0.0.0", 0))), "concurrency-conflict");
-  await finish(socket, () => socket.finishBind());
+  // The first call ends the bind: a libc takes a would-block here for a failure, and is then in a conflict with itself.
+  assertEquals(await socket.finishBind(), undefined);
   assertEquals([socket.localAddress().tag, socket.addressFamily()], ["ipv4", "ipv4"]);
   for (const place of [at("0.0.0.0", 9), at("127.0.0.1", 0), at("224.0.0.1", 9)]) {
     assertEquals(thrown(() => socket.stream(place)), "invalid-argument");
