@@ -90,7 +90,7 @@ export class GuestWorker {
     const standing = new Promise<void>((resolve, reject) => {
       this.#worker.onmessage = ({ data }: MessageEvent<FromGuest>) => {
         if (data.kind === "frame") emit(data.message);
-        else if (data.kind === "denied") emit({ type: "denied", wall: 1, ...data.denial });
+        else if (data.kind === "denied") emit({ ...data.denial, type: "denied", wall: 1 });
         else if (data.kind === "symlink") answerSymlink(word, preopens, data.place);
         else if (data.kind === "host_call") emit({ type: "host_call", id: data.id, name: data.name, args: data.args });
         else if (data.kind === "serving") data.error === undefined ? resolve() : reject(new Error(data.error));

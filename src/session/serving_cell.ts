@@ -40,6 +40,7 @@ export class ServingCell {
   readonly #options: ServingCellOptions;
   readonly #calls = new Map<number, HttpCall>();
   readonly #ready = Promise.withResolvers<void>();
+  #isReady = false;
   #nextId = 1;
   #killedFor: CellLoss["killedFor"];
   /** Calls that came to their end here. */
@@ -164,6 +165,9 @@ export class ServingCell {
   #take(message: FromCell | undefined): void {
     switch (message?.type) {
       case "ready":
+        // Once: what its guest forges later changes no record.
+        if (this.#isReady) break;
+        this.#isReady = true;
         this.#options.checkWalls(message.walls);
         this.#ready.resolve();
         break;

@@ -18,6 +18,9 @@ export interface CellChannel {
 
 const READ_BYTES = 64 * 1024;
 
+/** What may wait for a cell that is slow to read, bytes (control protocol §1, "back-pressure"). */
+export const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
+
 /**
  * One living cell: frames down, frames up, its exit. Signalled by pid only, since a cell can have no descendants.
  * Disposing kills and reaps it.
@@ -30,6 +33,8 @@ export class CellProcess implements AsyncDisposable {
   readonly #channel: CellChannel;
   readonly #stderr: TailBuffer | undefined;
   #writing: Promise<void> = Promise.resolve();
+  #queuedBytes = 0;
+  #fault: CapsuleError | undefined;
   #gone = false;
 
   constructor(child: Deno.ChildProcess, channel: CellChannel, exit: Promise<ChildExit>, stderr?: TailBuffer) {
@@ -45,20 +50,31 @@ export class CellProcess implements AsyncDisposable {
 
   /**
    * Sends one message; messages never interleave. A cell that has died meanwhile is not an error here: its exit tells.
+   * One that asks and does not read what it is answered is killed, once {@link MAX_QUEUED_BYTES} wait for it.
    *
    * @throws `protocol.frame_too_large`
    */
   send(message: object): Promise<void> {
     const frame = encodeFrame(message);
-    this.#writing = this.#writing.then(() => this.#write(frame));
+    this.#queuedBytes += frame.length;
+    if (this.#queuedBytes > MAX_QUEUED_BYTES) this.#giveUp();
+    this.#writing = this.#writing.then(async () => {
+      await this.#write(frame);
+      this.#queuedBytes -= frame.length;
+    });
     return this.#writing;
+  }
+
+  #giveUp(): void {
+    this.#fault ??= new CapsuleError("protocol.unexpected", "Write to a cell: it does not read what it is sent");
+    this.kill();
   }
 
   /**
    * Every message the cell wrote, until its end of stream: a caller that reads to the end before it awaits
    * {@link exit} handles every frame before the exit.
    *
-   * @throws `protocol.*` at a fault
+   * @throws `protocol.*` at a fault, and when the cell was killed because it did not read
    */
   async *receive(): AsyncGenerator<Record<string, unknown>> {
     const decoder = new FrameDecoder();
@@ -68,6 +84,7 @@ export class CellProcess implements AsyncDisposable {
       if (count === null) break;
       yield* decoder.push(buffer.subarray(0, count));
     }
+    if (this.#fault) throw this.#fault;
     decoder.end();
   }
 

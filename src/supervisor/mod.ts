@@ -3,5 +3,5 @@
  * records. Spawns from the thread that calls it: the death signal of a child is tied to that thread.
  * @module
  */
-export { type CellChannel, CellProcess, type ChildExit } from "./cell_process.ts";
+export { type CellChannel, CellProcess, type ChildExit, MAX_QUEUED_BYTES } from "./cell_process.ts";
 export * from "./spawn_cell.ts";

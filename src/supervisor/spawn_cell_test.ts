@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { fromFileUrl } from "@std/path";
 import { CapsuleError } from "../base/mod.ts";
-import { type CellLaunch, type CellProcess, spawnForegroundCell, spawnServingCell } from "./mod.ts";
+import { type CellLaunch, type CellProcess, MAX_QUEUED_BYTES, spawnForegroundCell, spawnServingCell } from "./mod.ts";
 
 const FIXTURE = fromFileUrl(new URL("./testdata/misbehaving_cell.ts", import.meta.url));
 const CONFIG = fromFileUrl(new URL("../../deno.json", import.meta.url));
@@ -98,6 +98,16 @@ Deno.test("CellProcess: disposing ends a cell that never would, and sending to t
     assertEquals((await cell.exit).signal, "SIGKILL");
     await cell.send({ type: "ping", seq: 1 });
     cell.kill();
+  }));
+
+Deno.test("CellProcess: a cell that never reads is killed before what waits for it fills memory, and that is its fault", () =>
+  withTmp(async (tmp) => {
+    await using cell = await spawnServingCell(launch("deaf", tmp));
+    const heard = messagesOf(cell);
+    const message = { type: "chunk", data: "x".repeat(1024 * 1024) };
+    for (let sent = 0; sent < MAX_QUEUED_BYTES + 2 * 1024 * 1024; sent += 1024 * 1024) cell.send(message);
+    const error = await assertRejects(() => heard, CapsuleError, "does not read");
+    assertEquals([error.code, (await cell.exit).signal], ["protocol.unexpected", "SIGKILL"]);
   }));
 
 Deno.test("spawnForegroundCell: only who presents the nonce is heard", () =>

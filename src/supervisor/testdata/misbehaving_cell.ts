@@ -5,6 +5,7 @@ const [mode] = Deno.args;
 const tmp = Deno.env.get("TMPDIR")!;
 const forever = () => new Promise(() => setInterval(() => {}, 1000));
 
+if (mode === "deaf") await forever();
 if (mode === "exit") Deno.exit(7);
 if (mode === "killed") Deno.kill(Deno.pid, "SIGKILL");
 if (mode === "environment") {
