@@ -20,6 +20,14 @@ export interface ErrorReport {
 /** Exit status of a refusal: a grant, a floor, a missing consent. */
 const REFUSED = 5;
 
+/** The fields of an ending that only a session has. */
+const NO_SESSION = { session_id: null, containment: null, trace: null } as const;
+
+/** Milliseconds since this process began, whole. */
+function sinceStartMs(): number {
+  return Math.round(performance.now());
+}
+
 /** How a run ended whose guest never came to run, in the words of the records. */
 export function unstartedEnding(exitCode: number): "refused" | "crashed" {
   return exitCode === 2 || exitCode === REFUSED ? "refused" : "crashed";
@@ -34,7 +42,7 @@ export function reportError(error: unknown, context: Context, options: ReportErr
   }
   if (options.json) {
     const ending = unstartedEnding(report.exit_code);
-    const ended = options.isRun ? { status: ending, ended_by: ending } : {};
+    const ended = options.isRun ? { ...NO_SESSION, status: ending, ended_by: ending, duration_ms: sinceStartMs() } : {};
     context.stderr.write(printableJson({ ...report, ...ended }) + "\n");
   } else {
     const paint = paintFor(context.stderr, context);

@@ -1,6 +1,9 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { fixture, forEachMode, forMode } from "../harness.ts";
 
+/** What `--json` says at every ending (README, "Exit codes"). */
+const ENDING_KEYS = ["session_id", "status", "exit_code", "ended_by", "duration_ms", "containment", "trace"];
+
 forEachMode(
   "boll: an unknown verb, flag or value is a usage error with a suggestion, and nothing starts",
   async (bed) => {
@@ -99,7 +102,7 @@ forMode(
 forEachMode("boll run --json: stdout stays the guest's, one object on stderr, on refusals too", async (bed) => {
   const done = await bed.guest("hello_stdio", ["--json"]);
   assertEquals([done.stdout, done.stderr.trimEnd().split("\n").length], ["hello from wasm\n", 1]);
-  const keys = ["session_id", "status", "exit_code", "ended_by", "duration_ms", "containment", "trace"];
+  const keys = ENDING_KEYS;
   assertEquals(keys.filter((key) => !(key in (done.json ?? {}))), []);
   const refused = await bed.guest("wants_evil", ["--json"]);
   assertEquals([refused.json?.exit_code, refused.json?.ended_by], [5, "refused"]);
@@ -119,6 +122,7 @@ forEachMode("boll run --json: an ending before there is a session has its cause 
   for (const [args, code, ending, env = {}] of endings) {
     const result = await bed.run(["run", "--json", ...args], { env });
     const { exit_code, status, ended_by } = result.json ?? {};
+    assertEquals(ENDING_KEYS.filter((key) => !(key in (result.json ?? {}))), [], result.stderr);
     assertEquals([result.code, exit_code, status, ended_by], [code, code, ending, ending], result.stderr);
     assertEquals([result.stdout, result.stderr.trimEnd().split("\n").length], ["", 1]);
   }
