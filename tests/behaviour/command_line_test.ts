@@ -101,9 +101,8 @@ forMode(
 
 forEachMode("boll run --json: stdout stays the guest's, one object on stderr, on refusals too", async (bed) => {
   const done = await bed.guest("hello_stdio", ["--json"]);
-  assertEquals([done.stdout, done.stderr.trimEnd().split("\n").length], ["hello from wasm\n", 1]);
-  const keys = ENDING_KEYS;
-  assertEquals(keys.filter((key) => !(key in (done.json ?? {}))), []);
+  assertEquals([done.stdout, done.stderr.trim().split("\n").length], ["hello from wasm\n", 1]);
+  assertEquals(ENDING_KEYS.filter((key) => !(key in (done.json ?? {}))), []);
   const refused = await bed.guest("wants_evil", ["--json"]);
   assertEquals([refused.json?.exit_code, refused.json?.ended_by], [5, "refused"]);
 });
