@@ -44,7 +44,7 @@ export async function buildComponent(
   }
   const tools = await openWasmTools();
   const isModule = detectLayer(bytes) === "module";
-  const component = isModule ? adaptModule(bytes, tools, options.memoryMb) : bytes;
+  const component = isModule ? adaptModule(bytes, tools) : bytes;
   const outer = checkOuterNames(readComponentNames(component, new NameCheck()));
   const wit = describeWit(component, tools);
   const files = await transpile(component, outer.imports);
@@ -85,7 +85,7 @@ function detectLayer(bytes: Uint8Array): "module" | "component" {
 }
 
 /** Makes a component out of a preview1 command with the adapter; any other core module is refused with what to do. */
-function adaptModule(bytes: Uint8Array, tools: WasmTools, memoryMb: number): Uint8Array {
+function adaptModule(bytes: Uint8Array, tools: WasmTools): Uint8Array {
   const module = readCoreModule(bytes, 0, new NameCheck());
   if (!WebAssembly.validate(bytes as BufferSource)) {
     throw new CapsuleError("component.invalid", "Read module: found a core module that does not validate");
@@ -106,7 +106,7 @@ function adaptModule(bytes: Uint8Array, tools: WasmTools, memoryMb: number): Uin
   return callTool(
     "adapt the module",
     "component.core_module",
-    () => tools.componentNew(separateGoHeap(bytes, module, memoryMb), [[PREVIEW1, readAdapter("command")]]),
+    () => tools.componentNew(separateGoHeap(bytes, module), [[PREVIEW1, readAdapter("command")]]),
   );
 }
 

@@ -1,25 +1,51 @@
+import { CapsuleError } from "../base/mod.ts";
 import { ByteReader } from "./byte_reader.ts";
 import type { CoreModule } from "./core_module.ts";
+import { appendEntries, encodeSigned, encodeUnsigned, joinBytes } from "./core_writer.ts";
 import { writeCaps } from "./memory_cap.ts";
 
 /** The section that Go's own linker writes into every program. */
 const GO_SECTION = "go:buildid";
-const PAGES_PER_MB = 16;
+const PAGE_BYTES = 65_536;
+/** What the adapter asks for, once: a stack and its state, a page each. */
+const ADAPTER_PAGES = 4;
+/** The linker's own sum for the memory that a program starts with. */
+const LINKER_SLACK_BYTES = 1 << 20;
+/** `noptrdata` to `end` of the runtime's `moduledata`: addresses, each not below the one before. */
+const ADDRESSES = 11;
+const TYPE = 1, FUNCTION = 3, GLOBAL = 6, EXPORT = 7, CODE = 10, DATA = 11;
+
+interface Segment {
+  readonly address: number;
+  readonly at: number;
+  readonly bytes: Uint8Array;
+}
 
 /**
- * Keeps a Go program and the preview1 adapter out of each other's memory. Go's runtime takes what `memory.grow` gives to
- * follow on what it had, and never looks where it is; so the pages that the adapter grew by would be overwritten by Go's
- * heap. A Go program starts here with half of what it may grow by: the adapter's pages, which come above that, are then
- * out of reach of a heap that may grow by the other half. Untouched pages take no memory. Any other module is left as
- * it is. The module must have been validated.
+ * Gives the preview1 adapter memory of its own in a Go program. Go's runtime takes all memory above its data for its
+ * heap, and never looks where the pages are that `memory.grow` gives; so its heap would run over the pages that the
+ * adapter grows by. Here its data ends a few pages later, and an exported `cabi_realloc` gives these pages out. Any
+ * other module is left as it is. The module must have been validated.
+ * @throws component.unsupported for a Go program that another linker laid out
  */
-export function separateGoHeap(bytes: Uint8Array, module: CoreModule, memoryMb: number): Uint8Array {
+export function separateGoHeap(bytes: Uint8Array, module: CoreModule): Uint8Array {
   const [memory] = module.memories;
   if (memory === undefined || module.exports.includes("cabi_realloc") || !isGoProgram(bytes)) return bytes;
-  const most = Math.min(memory.max ?? Number.MAX_SAFE_INTEGER, memoryMb * PAGES_PER_MB);
-  if (most <= memory.min) return bytes;
-  const min = memory.min + Math.ceil((most - memory.min) / 2);
-  return writeCaps({ bytes, module, instances: 1 }, { memories: [{ ...memory, min, cap: most }], tables: [] });
+  const segments = readSegments(bytes);
+  const found = findEnds(segments, memory.min);
+  const spots = found.length === 1 ? placesOf(segments, found[0]!.address) : undefined;
+  if (spots === undefined) {
+    throw new CapsuleError(
+      "component.unsupported",
+      `Adapt a Go program: found the end of its data ${found.length} times, wanted once; build it with Go 1.21 to 1.26`,
+    );
+  }
+  const end = found[0]!.end;
+  const moved = bytes.slice();
+  for (const [index, at] of spots.entries()) moved[at] = ((end + ADAPTER_PAGES * PAGE_BYTES) >>> (8 * index)) & 255;
+  const limits = { ...memory, min: memory.min + ADAPTER_PAGES, cap: memory.max ?? PAGE_BYTES };
+  const grown = writeCaps({ bytes: moved, module, instances: 1 }, { memories: [limits], tables: [] });
+  return addRealloc(grown, module.imports.length, Math.ceil(end / PAGE_BYTES) * PAGE_BYTES);
 }
 
 function isGoProgram(bytes: Uint8Array): boolean {
@@ -28,4 +54,89 @@ function isGoProgram(bytes: Uint8Array): boolean {
     if (id === 0 && content.peek() === GO_SECTION.length) isFound ||= content.name(GO_SECTION.length) === GO_SECTION;
   });
   return isFound;
+}
+
+/** The active data segments with a constant address, as Go's linker writes them; others are left out. */
+function readSegments(bytes: Uint8Array): Segment[] {
+  const segments: Segment[] = [];
+  new ByteReader(bytes).sections((id, content) => {
+    if (id !== DATA) return;
+    content.vector(() => {
+      if (content.u32() !== 0 || content.byte() !== 0x41) content.fail("found another data segment than Go's");
+      const address = content.u32();
+      if (content.byte() !== 0x0b) content.fail("found another data segment than Go's");
+      const length = content.u32();
+      segments.push({ address, at: content.offset, bytes: content.take(length) });
+    });
+  });
+  return segments;
+}
+
+/**
+ * Where `moduledata.end` may stand, and its value: eleven addresses in order, the last as the linker's sum says. The
+ * address before may be the same, and is not the one; the one behind is lower.
+ */
+function findEnds(segments: readonly Segment[], minPages: number): { address: number; end: number }[] {
+  const image = new DataView(new ArrayBuffer(minPages * PAGE_BYTES));
+  for (const { address, bytes } of segments) {
+    if (address + bytes.length <= image.byteLength) new Uint8Array(image.buffer).set(bytes, address);
+  }
+  const found: { address: number; end: number }[] = [];
+  for (let last = 8 * (ADDRESSES - 1); last + 16 <= image.byteLength; last += 8) {
+    const end = image.getUint32(last, true);
+    if (Math.floor((end + LINKER_SLACK_BYTES) / PAGE_BYTES) === minPages && isOrdered(image, last)) {
+      found.push({ address: last, end });
+    }
+  }
+  return found;
+}
+
+function isOrdered(image: DataView, last: number): boolean {
+  let before = 1;
+  for (let at = last - 8 * (ADDRESSES - 1); at <= last; at += 8) {
+    if (image.getUint32(at + 4, true) !== 0 || image.getUint32(at, true) < before) return false;
+    before = image.getUint32(at, true);
+  }
+  return image.getUint32(last + 8, true) < before;
+}
+
+/** Where the four bytes at an address stand in the file; undefined when a segment leaves one out. */
+function placesOf(segments: readonly Segment[], address: number): number[] | undefined {
+  const places = [0, 1, 2, 3].map((index) => {
+    const segment = segments.find(({ address: from, bytes }) =>
+      from <= address + index && address + index < from + bytes.length
+    );
+    return segment === undefined ? -1 : segment.at + address + index - segment.address;
+  });
+  return places.includes(-1) ? undefined : places;
+}
+
+/** Adds an exported `cabi_realloc` that gives out the pages at `base`, once, and traps when they are gone. */
+function addRealloc(bytes: Uint8Array, importedFunctions: number, base: number): Uint8Array {
+  const limit = base + ADAPTER_PAGES * PAGE_BYTES;
+  const I32 = 0x7f;
+  return appendEntries(bytes, (count) => {
+    const global = encodeUnsigned(count(GLOBAL));
+    const body = Uint8Array.of(
+      ...[1, 1, I32], // a local: what is given
+      ...[0x23, ...global, 0x22, 4], // it is where the free part begins
+      ...[0x20, 3, 0x41, 15, 0x6a, 0x41, 0x70, 0x71, 0x6a, 0x24, ...global], // the size, rounded up to 16, is taken
+      ...[0x23, ...global, 0x41, ...encodeSigned(limit), 0x4b, 0x20, 1, 0x72, 0x04, 0x40, 0x00, 0x0b], // none is left
+      ...[0x20, 4, 0x0b],
+    );
+    return new Map<number, Uint8Array>([
+      [TYPE, Uint8Array.of(0x60, 4, I32, I32, I32, I32, 1, I32)],
+      [FUNCTION, Uint8Array.from(encodeUnsigned(count(TYPE)))],
+      [GLOBAL, Uint8Array.of(I32, 1, 0x41, ...encodeSigned(base), 0x0b)],
+      [
+        EXPORT,
+        joinBytes([
+          Uint8Array.of(12),
+          new TextEncoder().encode("cabi_realloc"),
+          Uint8Array.of(0, ...encodeUnsigned(importedFunctions + count(FUNCTION))),
+        ]),
+      ],
+      [CODE, Uint8Array.of(...encodeUnsigned(body.length), ...body)],
+    ]);
+  });
 }

@@ -1,5 +1,6 @@
 import { CapsuleError } from "../base/mod.ts";
 import type { CoreModule, DeclaredLimits } from "./core_module.ts";
+import { encodeUnsigned, joinBytes } from "./core_writer.ts";
 
 /** The most entries of all tables of a component together: about 40 MB in V8, in addition to the memory cap. */
 export const MAX_TABLE_ENTRIES = 1 << 20;
@@ -103,34 +104,13 @@ export function writeCaps(
     }
     content.push(bytes.subarray(at, section.end));
     const body = joinBytes(content);
-    parts.push(bytes.subarray(from, section.start), Uint8Array.of(section.id, ...encodeU64(body.length)), body);
+    parts.push(bytes.subarray(from, section.start), Uint8Array.of(section.id, ...encodeUnsigned(body.length)), body);
     from = section.end;
   }
   return parts.length === 0 ? bytes : joinBytes([...parts, bytes.subarray(from)]);
 }
 
 function encodeLimits({ flags, min, cap, pageBytes }: CappedLimits): Uint8Array {
-  const size = flags & 8 ? encodeU64(Math.log2(pageBytes)) : [];
-  return Uint8Array.of(flags | 1, ...encodeU64(min), ...encodeU64(cap), ...size);
-}
-
-/** LEB128 without bit operations, which would cut at 32 bits. */
-function encodeU64(value: number): number[] {
-  const bytes: number[] = [];
-  do {
-    const low = value % 128;
-    value = Math.floor(value / 128);
-    bytes.push(value > 0 ? low | 128 : low);
-  } while (value > 0);
-  return bytes;
-}
-
-function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
+  const size = flags & 8 ? encodeUnsigned(Math.log2(pageBytes)) : [];
+  return Uint8Array.of(flags | 1, ...encodeUnsigned(min), ...encodeUnsigned(cap), ...size);
 }
