@@ -39,27 +39,46 @@ export async function prepareComponent(
       hull,
       ...watch,
     });
-    checkRole(component, role, capsule.name);
+    const misfit = refuseRole(component, role, capsule.name);
+    if (misfit && isOther(component.description, role)) throw misfit;
     const missing = checkImports(component.description.imports, grants.grants, capsule.manifest, role);
     if (missing.length > 0) throw refuseImports(missing, capsule.manifestPath);
+    if (misfit) throw misfit;
     return component;
   } finally {
     clearTimeout(timer);
   }
 }
 
-function checkRole({ description: { exports } }: CachedComponent, role: ComponentRole, capsule: string): void {
-  const [runs, handles] = [findRunName(exports) !== undefined, findHandlerName(exports) !== undefined];
-  const name = printableLine(capsule, 80);
-  if (role === "command" && !runs) {
-    const hint = handles ? `it is a service: use boll serve-http` : "wanted a component that is a command";
-    throw new CapsuleError("component.no_run_export", `Run ${name}: it exports no wasi:cli/run; ${hint}`);
-  }
-  if (role === "service" && !handles) {
-    const hint = runs ? "it is a command: use boll run" : "wanted a component that is a service";
-    throw new CapsuleError(
-      "component.no_handler_export",
-      `Serve ${name}: it exports no wasi:http/incoming-handler; ${hint}`,
-    );
-  }
+/** What each role must export, and the verb that takes it. */
+const ROLES = {
+  command: {
+    find: findRunName,
+    code: "component.no_run_export",
+    says: "exports no wasi:cli/run",
+    is: "a command",
+    verb: "run",
+  },
+  service: {
+    find: findHandlerName,
+    code: "component.no_handler_export",
+    says: "exports no wasi:http/incoming-handler",
+    is: "a service",
+    verb: "serve-http",
+  },
+} as const;
+
+/** A component for the other verb is named as that; of one for neither, what it imports is worth more. */
+function refuseRole({ description }: CachedComponent, role: ComponentRole, capsule: string): CapsuleError | undefined {
+  const { find, code, says, is } = ROLES[role];
+  if (find(description.exports) !== undefined) return undefined;
+  const other = ROLES[role === "command" ? "service" : "command"];
+  const hint = isOther(description, role)
+    ? `it is ${other.is}: use boll ${other.verb}`
+    : `wanted a component that is ${is}`;
+  return new CapsuleError(code, `Run ${printableLine(capsule, 80)}: it ${says}; ${hint}`);
+}
+
+function isOther({ exports }: CachedComponent["description"], role: ComponentRole): boolean {
+  return ROLES[role === "command" ? "service" : "command"].find(exports) !== undefined;
 }
