@@ -90,7 +90,7 @@ forMode("binary", "run: cpu_seconds ends a tight loop as cpu", async (bed) => {
 forEachMode("run: a preview1 module is adapted; what is no component is refused with its reason", async (bed) => {
   const adapted = await bed.guest("p1_hello");
   assertEquals([adapted.code, adapted.stdout], [0, "hello from a preview1\n"]);
-  assertEquals((await bed.guest("p1_exit3")).code, 1);
+  assertEquals((await bed.guest("p1_exit3")).code, 3);
   const core = await bed.guest("core_only");
   assertEquals([core.code, core.stdout], [2, ""]);
   assertMatch(core.lastLine, /^boll: .*core module/);
