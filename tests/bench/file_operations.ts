@@ -1,7 +1,9 @@
 import { join } from "@std/path";
 import { buildText } from "../fixtures/build.ts";
+import type { Peers } from "./peers.ts";
 import type { Programs } from "./programs.ts";
-import { type Candidate, interleave, type Timing } from "./timing.ts";
+import { shimCandidate } from "./shim.ts";
+import { type Candidate, differenceUs, interleave } from "./timing.ts";
 
 /** Names of the functions in `file_operations.wat`. */
 const OPERATIONS = [
@@ -18,11 +20,15 @@ const OPERATIONS = [
 /** Operations of one timed run; large against the spread of a start. */
 const COUNT = 20_000;
 
-/** What one operation takes, µs, made by a guest behind all walls and made directly. */
+/** Rounds of preview2-shim, whose operations take milliseconds. */
+const SHIM_ROUNDS = 4;
+
+/** What one operation takes, µs, made by a guest behind all walls, made directly, and on preview2-shim. */
 export interface OperationTiming {
   readonly name: string;
   readonly guestUs: number;
   readonly directUs: number;
+  readonly shimUs?: number;
 }
 
 /**
@@ -32,6 +38,7 @@ export interface OperationTiming {
 export async function timeFileOperations(
   scratch: string,
   programs: Programs,
+  peers: Peers,
   rounds: number,
 ): Promise<OperationTiming[]> {
   const data = join(scratch, "data");
@@ -49,11 +56,13 @@ export async function timeFileOperations(
         args: [operation, String(count), data],
       });
     }
-    const [guestNone, directNone, guestAll, directAll] = await interleave(candidates, rounds);
+    candidates.push(...await shimCandidates(scratch, data, peers, operation));
+    const [guestNone, directNone, guestAll, directAll, shimNone, shimAll] = await interleave(candidates, rounds);
     results.push({
       name: operation.replaceAll("_", " "),
-      guestUs: perOperationUs(guestNone!, guestAll!),
-      directUs: perOperationUs(directNone!, directAll!),
+      guestUs: differenceUs(guestNone!, guestAll!, COUNT),
+      directUs: differenceUs(directNone!, directAll!, COUNT),
+      ...(shimNone && shimAll ? { shimUs: differenceUs(shimNone, shimAll, shimCount(operation)) } : {}),
     });
   }
   return results;
@@ -66,12 +75,7 @@ async function guestCandidate(
   operation: string,
   count: number,
 ): Promise<Candidate> {
-  const text = Deno.readTextFileSync(join(import.meta.dirname!, "file_operations.wat"));
-  const component = join(scratch, `${operation}_${count}.wasm`);
-  Deno.writeFileSync(
-    component,
-    await buildText(text.replaceAll("OPERATION", operation).replaceAll("COUNT", `${count}`)),
-  );
+  const component = await buildOperations(scratch, operation, count);
   return {
     name: `guest ${operation} × ${count}`,
     program: boll,
@@ -80,6 +84,28 @@ async function guestCandidate(
   };
 }
 
-function perOperationUs(none: Timing, all: Timing): number {
-  return (all.medianMs - none.medianMs) * 1000 / COUNT;
+async function shimCandidates(scratch: string, data: string, peers: Peers, operation: string): Promise<Candidate[]> {
+  if (peers.kind === "absent") return [];
+  const candidates: Candidate[] = [];
+  for (const count of [0, shimCount(operation)]) {
+    const component = await buildOperations(scratch, operation, count);
+    const name = `shim ${operation} × ${count}`;
+    candidates.push({ ...await shimCandidate(peers, { name, component, mount: data }), maxRounds: SHIM_ROUNDS });
+  }
+  return candidates;
+}
+
+/** Operations of one timed run of preview2-shim: all but `stat` cross to another thread there. */
+function shimCount(operation: string): number {
+  return operation.startsWith("stat") ? 5_000 : 500;
+}
+
+async function buildOperations(scratch: string, operation: string, count: number): Promise<string> {
+  const text = Deno.readTextFileSync(join(import.meta.dirname!, "file_operations.wat"));
+  const component = join(scratch, `${operation}_${count}.wasm`);
+  Deno.writeFileSync(
+    component,
+    await buildText(text.replaceAll("OPERATION", operation).replaceAll("COUNT", `${count}`)),
+  );
+  return component;
 }

@@ -1,32 +1,68 @@
 /**
- * `make bench`: measures boll against an empty compiled program and against direct Deno calls, side by side in one run,
- * prints the page and writes it to `docs/benchmarks.md`.
+ * `make bench`: measures boll against an empty compiled program, against Deno alone and against what others offer for
+ * the same work, side by side in one run, prints the page and writes it to `docs/benchmarks.md`.
+ *
+ * `--quick` measures too little to compare, shows that all of it works, and writes no page.
  * @module
  */
 import { stop } from "esbuild";
 import { join } from "@std/path";
 import { timeFileOperations } from "./file_operations.ts";
 import { describeMachine } from "./machine.ts";
+import { timeOutgoing } from "./outgoing.ts";
+import { installPeers } from "./peers.ts";
 import { compilePrograms } from "./programs.ts";
 import { writeReport } from "./report.ts";
+import { servicesOf } from "./services.ts";
+import { timeServices } from "./serving.ts";
 import { startUpCandidates } from "./start_up.ts";
 import { interleave } from "./timing.ts";
 
-const START_UP_ROUNDS = 20;
-const OPERATION_ROUNDS = 10;
+const isQuick = Deno.args.includes("--quick");
+const ROUNDS = isQuick
+  ? { startUp: 1, operations: 1, outgoing: 1, serving: { starts: 1, bursts: 1, requests: 20 } }
+  : { startUp: 20, operations: 10, outgoing: 5, serving: { starts: 5, bursts: 5, requests: 200 } };
 
 const root = join(import.meta.dirname!, "..", "..");
 const scratch = Deno.makeTempDirSync({ prefix: "boll-bench-" });
 try {
-  const programs = await compilePrograms(root, scratch);
-  await stop();
-  const startUp = await interleave(await startUpCandidates(root, scratch, programs), START_UP_ROUNDS);
-  const operations = await timeFileOperations(scratch, programs, OPERATION_ROUNDS);
-  const page = writeReport(describeMachine(), startUp, operations);
+  const page = writeReport(await measure());
   console.log(page);
-  const target = join(root, "docs", "benchmarks.md");
-  Deno.writeTextFileSync(target, page);
-  await new Deno.Command(Deno.execPath(), { args: ["fmt", "--quiet", target] }).output();
+  if (!isQuick) await keep(page, join(root, "docs", "benchmarks.md"));
 } finally {
   Deno.removeSync(scratch, { recursive: true });
+}
+
+async function measure() {
+  const programs = await note("compile", () => compilePrograms(root, scratch));
+  await stop();
+  const peers = await note("install peers", () => installPeers(join(scratch, "peers")));
+  if (peers.kind === "absent") console.error(`bench: no peers: ${peers.reason}`);
+  const candidates = await startUpCandidates(root, scratch, programs, peers);
+  const timings = await note("start-up", () => interleave(candidates, ROUNDS.startUp));
+  const startUp = timings.map((timing, index) => {
+    const { target } = candidates[index]!;
+    return target ? { ...timing, target } : timing;
+  });
+  const operations = await note(
+    "file operations",
+    () => timeFileOperations(scratch, programs, peers, ROUNDS.operations),
+  );
+  const all = await servicesOf(root, scratch, programs, peers);
+  const services = await note("services", () => timeServices(all, ROUNDS.serving));
+  const outgoing = await note("outgoing", () => timeOutgoing(scratch, programs, all[0]!, ROUNDS.outgoing));
+  return { machine: describeMachine(), peers, startUp, operations, services, outgoing };
+}
+
+/** Says how long a part took: the whole is minutes. */
+async function note<T>(part: string, work: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  const result = await work();
+  console.error(`bench: ${part}: ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
+  return result;
+}
+
+async function keep(page: string, target: string): Promise<void> {
+  Deno.writeTextFileSync(target, page);
+  await new Deno.Command(Deno.execPath(), { args: ["fmt", "--quiet", target] }).output();
 }

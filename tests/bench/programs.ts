@@ -17,6 +17,10 @@ export interface Programs {
   readonly empty: string;
   /** The file operations, made directly. */
   readonly rawFileOperations: string;
+  /** `Deno.serve` alone. */
+  readonly plainServer: string;
+  /** `fetch` alone. */
+  readonly plainRequests: string;
 }
 
 /** Compiles what is compared into `folder`. */
@@ -29,7 +33,8 @@ export async function compilePrograms(root: string, folder: string): Promise<Pro
     await compileFolder(source, base, join(folder, name));
     return join(folder, name);
   };
-  const rawSource = join(import.meta.dirname!, "raw_file_operations.js");
+  const script = (name: string, file: string) =>
+    compile(name, (source) => Deno.copyFileSync(join(import.meta.dirname!, file), join(source, "main.js")));
   return {
     boll: join(root, "dist", "boll"),
     bollWithoutHull: await compile(
@@ -37,6 +42,8 @@ export async function compilePrograms(root: string, folder: string): Promise<Pro
       (source) => layOut(root, source, base, { "Deno.build.os": "none" }),
     ),
     empty: await compile("empty", (source) => Deno.writeTextFileSync(join(source, "main.js"), "")),
-    rawFileOperations: await compile("raw", (source) => Deno.copyFileSync(rawSource, join(source, "main.js"))),
+    rawFileOperations: await script("raw", "raw_file_operations.js"),
+    plainServer: await script("plain-server", "plain_server.js"),
+    plainRequests: await script("plain-requests", "plain_requests.js"),
   };
 }

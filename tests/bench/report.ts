@@ -1,26 +1,26 @@
 import type { OperationTiming } from "./file_operations.ts";
 import type { Machine } from "./machine.ts";
-import type { Timing } from "./timing.ts";
+import { writeOutgoing, writeServing } from "./network_report.ts";
+import type { OutgoingTiming } from "./outgoing.ts";
+import type { Peers } from "./peers.ts";
+import type { ServiceTiming } from "./serving.ts";
+import type { StartUpTiming } from "./start_up.ts";
+import { table } from "./table.ts";
+import { judge, TARGETS } from "./target.ts";
 
-/** The page `docs/benchmarks.md`. The first of `startUp` is what the others are compared with. */
-export function writeReport(
-  machine: Machine,
-  startUp: readonly Timing[],
-  operations: readonly OperationTiming[],
-): string {
-  const [empty] = startUp;
-  const startRows = startUp.map(({ name, medianMs, minMs, maxMs }) => [
-    name,
-    medianMs.toFixed(1),
-    `${minMs.toFixed(1)} – ${maxMs.toFixed(1)}`,
-    (medianMs / empty!.medianMs).toFixed(2),
-  ]);
-  const operationRows = operations.map(({ name, guestUs, directUs }) => [
-    name,
-    guestUs.toFixed(1),
-    directUs.toFixed(1),
-    (guestUs / directUs).toFixed(2),
-  ]);
+/** All that one run of the bench found. */
+export interface Findings {
+  readonly machine: Machine;
+  readonly peers: Peers;
+  /** The first is what the others are compared with, the second what peers are compared with. */
+  readonly startUp: readonly StartUpTiming[];
+  readonly operations: readonly OperationTiming[];
+  readonly services: readonly ServiceTiming[];
+  readonly outgoing: readonly OutgoingTiming[];
+}
+
+/** The page `docs/benchmarks.md`. */
+export function writeReport({ machine, peers, startUp, operations, services, outgoing }: Findings): string {
   return `# Benchmarks
 
 Written by \`make bench\`; whole commands from spawn to exit, run in turn (A B C A B C …) so that a drifting machine slows
@@ -28,26 +28,79 @@ all alike. Compare the ratios; the times are this machine's.
 
 Machine: ${machine.processor}, ${machine.cores} cores, ${machine.memoryGib} GiB, ${machine.system}, Deno ${machine.deno}.
 
+${describePeers(peers)}
+
 ## A foreground run
 
-Median of ${empty!.runs} runs each, warm unless it says cold (the component is described, checked and transpiled anew).
-
-${table(["run", "median ms", "min – max", "× empty"], startRows)}
+${writeStartUp(startUp)}
 
 Without the hull is the same code compiled to leave the kernel wall out, for this comparison alone.
 
 ## File operations
 
-One operation of a guest behind all walls, against the same Deno calls made directly with one buffer, in a thread scoped
-to the folder as a guest's is; each is the difference of whole runs with many operations and with none. A file is 4096
-bytes: \`read file\` and \`write file\` open it, move all of it and close; the rows below them are their parts. \`deep\` is
-three folders down.
+${writeOperations(operations)}
 
-${table(["operation", "guest µs", "direct µs", "ratio"], operationRows)}
+${writeServing(services)}
+
+${writeOutgoing(outgoing)}
 `;
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map((_, column) => column === 0 ? "---" : "---:"), ...rows]
-    .map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+function describePeers(peers: Peers): string {
+  if (peers.kind === "installed") return `Others: ${peers.versions}.`;
+  return `No other tool was measured, and no target against one judged: ${peers.reason}.`;
+}
+
+function writeStartUp(startUp: readonly StartUpTiming[]): string {
+  const [empty, boll] = startUp;
+  const rows = startUp.map(({ name, runs, medianMs, minMs, maxMs, target }) => {
+    const [ofEmpty, ofBoll] = [medianMs / empty!.medianMs, medianMs / boll!.medianMs];
+    return [
+      name,
+      `${runs}`,
+      medianMs.toFixed(1),
+      `${minMs.toFixed(1)} – ${maxMs.toFixed(1)}`,
+      ofEmpty.toFixed(2),
+      ofBoll.toFixed(2),
+      target ? `${judge(target.compared === "of empty" ? ofEmpty : ofBoll, target.target)} × ${named(target)}` : "",
+    ];
+  });
+  return `Medians, warm unless it says cold (the component is described, checked and transpiled anew).
+
+${table(["run", "runs", "median ms", "min – max", "× empty", "× boll", "target"], rows)}
+
+\`× boll\` is against ${boll!.name}.`;
+}
+
+function named({ compared }: NonNullable<StartUpTiming["target"]>): string {
+  return compared === "of empty" ? "empty" : "boll";
+}
+
+function writeOperations(operations: readonly OperationTiming[]): string {
+  const rows = operations.map(({ name, guestUs, directUs, shimUs }) => {
+    const direct = guestUs / directUs;
+    const shim = shimUs === undefined ? [] : [
+      shimUs.toFixed(1),
+      (shimUs / guestUs).toFixed(1),
+      judge(shimUs / guestUs, TARGETS.shimFiles),
+    ];
+    return [
+      name,
+      guestUs.toFixed(1),
+      directUs.toFixed(1),
+      direct.toFixed(2),
+      judge(direct, TARGETS.directFiles),
+      ...shim,
+    ];
+  });
+  const hasShim = operations.some(({ shimUs }) => shimUs !== undefined);
+  const head = ["operation", "guest µs", "direct µs", "× direct", "target"];
+  return `One operation of a guest behind all walls, against the same Deno calls made directly with one buffer, in a thread scoped
+to the folder as a guest's is${
+    hasShim ? ", and against the same guest on preview2-shim in Deno without isolation" : ""
+  }; each is
+the difference of whole runs with many operations and with none. A file is 4096 bytes: \`read file\` and \`write file\` open
+it, move all of it and close; the rows below them are their parts. \`deep\` is three folders down.
+
+${table(hasShim ? [...head, "shim µs", "× faster than shim", "target"] : head, rows)}`;
 }

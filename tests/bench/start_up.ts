@@ -1,10 +1,35 @@
 import { join } from "@std/path";
 import { fixture } from "../fixtures/build.ts";
+import type { Peers } from "./peers.ts";
 import type { Programs } from "./programs.ts";
-import type { Candidate } from "./timing.ts";
+import { shimCandidate } from "./shim.ts";
+import { type Target, TARGETS } from "./target.ts";
+import type { Candidate, Timing } from "./timing.ts";
 
-/** Whole foreground runs, first the empty program that they are compared with. `scratch` is an empty folder. */
-export async function startUpCandidates(root: string, scratch: string, programs: Programs): Promise<Candidate[]> {
+/** A run to time, and what its ratio should be, if that was ever said. */
+export interface StartUpCandidate extends Candidate {
+  /** `"of empty"`: this run by the empty one; `"of boll"`: this run by boll's with all walls and a mount. */
+  readonly target?: { readonly compared: "of empty" | "of boll"; readonly target: Target };
+}
+
+/** A measured run: {@link StartUpCandidate}. */
+export interface StartUpTiming extends Timing {
+  readonly target?: StartUpCandidate["target"];
+}
+
+/** `jco run` transpiles anew each time, at a hundred times the cost of the others. */
+const JCO_ROUNDS = 6;
+
+/**
+ * Whole foreground runs: first the empty program that they are compared with, then boll's with all walls and a mount.
+ * `scratch` is an empty folder.
+ */
+export async function startUpCandidates(
+  root: string,
+  scratch: string,
+  programs: Programs,
+  peers: Peers,
+): Promise<StartUpCandidate[]> {
   const hello = join(root, "capsules", "hello");
   const smallest = await fixture("hello_stdio");
   const home = (name: string) => ({ BOLL_HOME: join(scratch, name) });
@@ -13,11 +38,23 @@ export async function startUpCandidates(root: string, scratch: string, programs:
   const run = ["run", "--quiet", "--accept"];
   const walls = ["--containment", "scoped"];
   const mount = ["--mount", `${join(root, "docs")}:/data:ro`];
+  const boll = { program: programs.boll, env: warm };
+  const ofEmpty = (target: Target) => ({ compared: "of empty", target }) as const;
   return [
     { name: "empty compiled program", program: programs.empty, args: [] },
-    { name: "hello, all walls, a mount", program: programs.boll, args: [...run, ...walls, ...mount, hello], env: warm },
-    { name: "hello, all walls, no mount", program: programs.boll, args: [...run, ...walls, hello], env: warm },
-    { name: "smallest guest, stdio only", program: programs.boll, args: [...run, ...walls, smallest], env: warm },
+    {
+      ...boll,
+      name: "hello, all walls, a mount",
+      args: [...run, ...walls, ...mount, hello],
+      target: ofEmpty(TARGETS.run),
+    },
+    { ...boll, name: "hello, all walls, no mount", args: [...run, ...walls, hello], target: ofEmpty(TARGETS.run) },
+    {
+      ...boll,
+      name: "smallest guest, stdio only",
+      args: [...run, ...walls, smallest],
+      target: ofEmpty(TARGETS.smallestRun),
+    },
     {
       name: "hello, without the hull, a mount",
       program: programs.bollWithoutHull,
@@ -30,6 +67,22 @@ export async function startUpCandidates(root: string, scratch: string, programs:
       args: [...run, ...walls, ...mount, hello],
       env: cold,
       prepare: () => forget(join(cold.BOLL_HOME, "cache")),
+    },
+    ...await peerCandidates(join(hello, "hello.wasm"), peers),
+  ];
+}
+
+async function peerCandidates(component: string, peers: Peers): Promise<StartUpCandidate[]> {
+  if (peers.kind === "absent") return [];
+  const shim = await shimCandidate(peers, { name: "hello, Deno + preview2-shim, no isolation", component });
+  return [
+    { ...shim, target: { compared: "of boll", target: TARGETS.shimRun } },
+    {
+      name: "hello, jco run, no isolation",
+      program: peers.node,
+      args: [peers.jco, "run", component],
+      maxRounds: JCO_ROUNDS,
+      target: { compared: "of boll", target: TARGETS.jcoRun },
     },
   ];
 }

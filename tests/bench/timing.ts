@@ -8,6 +8,8 @@ export interface Candidate {
   readonly env?: Readonly<Record<string, string>>;
   /** Called before each run, untimed. */
   readonly prepare?: () => void;
+  /** Fewer rounds than the others have, for a slow one. */
+  readonly maxRounds?: number;
 }
 
 /** What some runs of one candidate took. */
@@ -29,6 +31,7 @@ export async function interleave(candidates: readonly Candidate[], rounds: numbe
   const samples = candidates.map((): number[] => []);
   for (let round = -1; round < rounds; round++) {
     for (const [index, candidate] of candidates.entries()) {
+      if (round >= (candidate.maxRounds ?? rounds)) continue;
       const elapsedMs = await timeOnce(candidate);
       if (round >= 0) samples[index]!.push(elapsedMs);
     }
@@ -43,6 +46,19 @@ export function summarize(name: string, samplesMs: readonly number[]): Timing {
   const upper = sorted[Math.floor(sorted.length / 2)]!;
   const lower = sorted[Math.ceil(sorted.length / 2) - 1]!;
   return { name, runs: sorted.length, medianMs: (lower + upper) / 2, minMs: sorted[0]!, maxMs: sorted.at(-1)! };
+}
+
+/** The smallest sample that `percent` (above 0, up to 100) of all samples do not exceed. @throws RangeError for none */
+export function percentile(samples: readonly number[], percent: number): number {
+  const sorted = [...samples].sort((a, b) => a - b);
+  const found = sorted[Math.ceil(sorted.length * percent / 100) - 1];
+  if (found === undefined) throw new RangeError(`Take percentile ${percent}: found no such sample`);
+  return found;
+}
+
+/** What one of `count` operations took, µs: a run with them less a run with none. */
+export function differenceUs(none: Timing, all: Timing, count: number): number {
+  return (all.medianMs - none.medianMs) * 1000 / count;
 }
 
 async function timeOnce({ name, program, args, env, prepare }: Candidate): Promise<number> {
