@@ -136,6 +136,9 @@ export class UdpSocket {
 
 // Deno's own datagrams are unstable, those of `node:dgram` are not; most runs need neither, so they are loaded here.
 async function openDatagrams(family: Family, { host, port }: Place): Promise<DatagramSocket> {
+  // What the runtime refuses to bind it throws at nobody, which would end the thread.
+  const place = family === "ipv4" ? "0.0.0.0:0" : "[::]:0";
+  if (Deno.permissions.querySync({ name: "net", host: place }).state !== "granted") throw new Deno.errors.NotCapable();
   const { createSocket } = await import("node:dgram");
   const socket = createSocket({ type: family === "ipv4" ? "udp4" : "udp6", ipv6Only: family === "ipv6" });
   return await new Promise((resolve, reject) => {
