@@ -53,17 +53,20 @@ export class ServedCall {
   /** Lets an instance serve the call; settles with what went wrong, when all of the response was sent. Never rejects. */
   async run(spare: Promise<SpareInstance>): Promise<CallError | undefined> {
     let instance: SpareInstance | undefined;
+    let hasReturned = false;
     try {
       instance = await spare;
+      if (this.#isCancelled) return CANCELLED;
       instance.slot.callId = this.#call.id;
       const serving = this.#serve(instance);
       const error = await Promise.race([serving, this.#cancelled.promise.then(() => CANCELLED)]);
-      if (error === CANCELLED) serving.catch(() => {});
+      hasReturned = error !== CANCELLED;
+      if (!hasReturned) serving.catch(() => {});
       return error;
     } catch (thrown) {
       return describeThrown(thrown, instance);
     } finally {
-      if (instance !== undefined) giveUp(instance);
+      if (instance !== undefined) giveUp(instance, hasReturned);
     }
   }
 
@@ -104,8 +107,9 @@ export class ServedCall {
       for (let piece = await answer.take(); piece !== undefined; piece = await answer.take()) {
         await this.#sendPiece(piece);
       }
-    } catch {
-      return { kind: "no_response", detail: "the guest did not finish its response" };
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      return { kind: "no_response", detail: `the guest did not finish its response: ${why}` };
     }
     this.#send({ type: "chunk", id, stream: "response", data: "", end: true });
     return undefined;
@@ -128,10 +132,13 @@ export class ServedCall {
 
 const CANCELLED: CallError = { kind: "cancelled", detail: "the call was given up" };
 
-function giveUp({ host, slot }: SpareInstance): void {
+/** Nobody drops what the instance has open, since it does not run again: what it wrote to sockets goes out if it returned. */
+function giveUp({ host, slot }: SpareInstance, hasReturned: boolean): void {
   slot.isStopped = true;
   for (const log of slot.logs) log.flush();
   host.close();
+  if (hasReturned) void host.settle();
+  else host.cut();
 }
 
 /** What makes a guest's head one that cannot be sent. */

@@ -106,7 +106,7 @@ export class HttpService {
       this.#underWay.delete(call);
       this.#tell(read, status, startedAt, failure);
     });
-    return "failed" in answer ? plainResponse(status) : guestResponse(answer, call);
+    return "failed" in answer ? plainResponse(status) : guestResponse(answer, call, request.headers);
   }
 
   #tell(
@@ -179,9 +179,10 @@ function passedFields(fields: readonly HttpField[]): HttpField[] {
 /** What a guest's head promises and nobody may send with it (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-function guestResponse({ status, headers, pull }: CallResponse, call: HttpCall): Response {
+function guestResponse({ status, headers, pull }: CallResponse, call: HttpCall, asked: Headers): Response {
   const fields = new Headers();
   for (const [name, value] of passedFields(headers)) fields.append(name, value);
+  keepBytes(fields, asked);
   if (WITHOUT_BODY.has(status) || call.input.head.method === "HEAD") {
     if (status === 204) fields.delete("content-length");
     drain(pull, call);
@@ -189,7 +190,7 @@ function guestResponse({ status, headers, pull }: CallResponse, call: HttpCall):
   }
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const piece = await pull();
+      const piece = await pull().catch(rejectNextTurn);
       if (piece !== undefined) return controller.enqueue(piece);
       call.isDelivered = true;
       controller.close();
@@ -197,6 +198,22 @@ function guestResponse({ status, headers, pull }: CallResponse, call: HttpCall):
     cancel: () => abandonBody(call),
   }, { highWaterMark: 0 });
   return new Response(body, { status, headers: fields });
+}
+
+/**
+ * Deno compresses what has a compressible type and no encoding when the client takes one, in this process. A guest's
+ * bytes leave as it wrote them; `identity` says what they are anyway (RFC 9110 §8.4.1).
+ */
+function keepBytes(fields: Headers, asked: Headers): void {
+  if (asked.has("accept-encoding") && fields.has("content-type") && !fields.has("content-encoding")) {
+    fields.set("content-encoding", "identity");
+  }
+}
+
+/** Deno drops what it holds of a response that fails, be it the head: after one turn it has gone out. */
+async function rejectNextTurn(error: unknown): Promise<never> {
+  await new Promise<void>((resolve) => setTimeout(resolve));
+  throw error;
 }
 
 /** A body that nobody gets is taken all the same, so that its guest comes to its end. */

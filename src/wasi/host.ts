@@ -9,6 +9,7 @@ import { ioImports, sourceReadiness } from "./io.ts";
 import { GateWay } from "./net/gate_way.ts";
 import { NetCheck } from "./net/net_check.ts";
 import type { NetworkAccess } from "./net/network_access.ts";
+import { OpenEnds } from "./net/open_ends.ts";
 import { randomImports } from "./random.ts";
 import { Sockets } from "./sockets/sockets.ts";
 import { countedSink, Usage } from "./usage.ts";
@@ -86,8 +87,10 @@ export interface WasiHost {
   limitReached(): LimitReached["limit"] | undefined;
   /** Closes every file that the guest left open. */
   close(): void;
-  /** Settles when what the guest wrote to connections has gone out, or after a while. */
+  /** The guest has ended well: settles when what it wrote to sockets has gone out, or after a while. Then none is open. */
   settle(): Promise<void>;
+  /** The guest is gone, whatever it was at: closes every connection, listener and socket at once. */
+  cut(): void;
 }
 
 /**
@@ -115,6 +118,7 @@ export function createWasi(options: WasiOptions): WasiHost {
     limitReached: () => usage.limitReached,
     close: () => host.close(),
     settle: async () => await network?.settle(),
+    cut: () => network?.cut(),
   };
 }
 
@@ -123,12 +127,25 @@ function openNetwork(access: NetworkAccess, { onDenied }: WasiOptions) {
   const check = new NetCheck(access.entries, (denial) => onDenied(denial));
   const way = new GateWay(access);
   const idle = new IdleWires();
-  const sockets = new Sockets({ access, way, check });
+  const [requests, ends] = [new OpenEnds(), new OpenEnds()];
+  const sockets = new Sockets({ access, way, check, ends });
+  const cut = () => {
+    requests.endAll();
+    idle.close();
+    ends.endAll();
+  };
   return {
-    imports: { ...httpTypeImports(), ...outgoingHandlerImports({ gate: way, idle }, check), ...sockets.imports() },
-    settle() {
+    imports: {
+      ...httpTypeImports(),
+      ...outgoingHandlerImports({ gate: way, idle, ends: requests }, check),
+      ...sockets.imports(),
+    },
+    cut,
+    async settle() {
+      requests.endAll();
       idle.close();
-      return sockets.settle();
+      await sockets.settle();
+      cut();
     },
   };
 }

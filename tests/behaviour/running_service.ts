@@ -1,6 +1,8 @@
+import { assertEquals } from "@std/assert";
 import { join } from "@std/path";
 import type { Bed, RunningBoll, TraceEvent } from "../harness.ts";
 import { fixture } from "../harness.ts";
+import { assertNothingLeft } from "../process/leftovers.ts";
 import { childrenOf } from "../processes.ts";
 
 /** A service under test: `boll serve-http` on a port of its own. */
@@ -21,6 +23,20 @@ export async function startService(bed: Bed, flags: readonly string[] = [], path
   });
   const url = /http:\/\/\S+?:\d+/.exec(text)![0];
   return { running, url, port: Number(new URL(url).port), cells: () => childrenOf(running.child.pid) };
+}
+
+/** Runs a service while `use` asks it, with a client whose connections are gone with it; nothing may be left of either. */
+export async function withService(
+  bed: Bed,
+  flags: readonly string[],
+  use: (service: Service, get: (path: string, init?: RequestInit) => Promise<Response>) => Promise<void>,
+  path?: string,
+): Promise<void> {
+  const service = await startService(bed, flags, path);
+  using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+  await use(service, (path, init = {}) => fetch(`${service.url}${path}`, { ...init, client }));
+  assertEquals(await stopService(service), 0);
+  assertNothingLeft(bed);
 }
 
 /** Ends a service as a person would, and gives its exit status. */

@@ -1,23 +1,10 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { type Bed, fixture, forEachMode, forMode, REPOSITORY } from "../harness.ts";
+import { fixture, forEachMode, forMode, REPOSITORY } from "../harness.ts";
 import { assertNothingLeft, cellsOf, waitForNoProcess } from "../process/leftovers.ts";
 import { peakMemoryBytes } from "../processes.ts";
-import { sendRaw, type Service, startService, stopService, waitForEvent, waitForLog } from "./running_service.ts";
+import { sendRaw, startService, stopService, waitForEvent, waitForLog, withService } from "./running_service.ts";
 
 const MEBIBYTE = 1024 ** 2;
-
-/** A client of its own, whose connections are gone with it. */
-async function withService(
-  bed: Bed,
-  flags: readonly string[],
-  use: (service: Service, get: (path: string, init?: RequestInit) => Promise<Response>) => Promise<void>,
-): Promise<void> {
-  const service = await startService(bed, flags);
-  using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
-  await use(service, (path, init = {}) => fetch(`${service.url}${path}`, { ...init, client }));
-  assertEquals(await stopService(service), 0);
-  assertNothingLeft(bed);
-}
 
 async function statusOf(response: Promise<Response>): Promise<number> {
   const { status, body } = await response;
@@ -58,14 +45,35 @@ forEachMode(
         assertEquals([path, await statusOf(get(path))], [path, 500]);
         assertEquals(await (await get("/count")).text(), "1");
       }
-      for (const path of ["/torn", "/trap-after-head"]) {
-        // Whether its head had gone out by then is the connection's matter: it never ends well.
-        await assertRejects(async () => await (await get(path)).text());
+      for (const path of ["/torn", "/trap-after-head", "/short", "/long"]) {
+        const begun = await get(path);
+        assertEquals([path, begun.status], [path, 200]);
+        await assertRejects(() => begun.text(), path);
       }
+      await waitForLog(bed, "short HTTP-response-body-size 3");
+      await waitForLog(bed, "long last-operation-failed HTTP-response-body-size");
       assertEquals(await (await waiting).text(), "waited");
       const failed = bed.trace().filter(({ event }) => event === "request").map(({ failed }) => failed);
       for (const kind of ["trap", "exit", "no_response", "memory"]) assert(failed.includes(kind), kind);
       assertEquals(bed.trace().some(({ event }) => event === "cell_lost"), false);
+    }),
+);
+
+forEachMode(
+  "serve-http: a body leaves as its guest wrote it, whatever encoding the client takes",
+  (bed) =>
+    withService(bed, ["--cells", "1"], async ({ port }) => {
+      const ask = async (query: string, accept: string) => {
+        const head = `GET /text?${query} HTTP/1.1\r\nHost: a.example\r\n${accept}Connection: close\r\n\r\n`;
+        const answer = await sendRaw(port, head);
+        const encoding = /^content-encoding: (.*?)\r$/im.exec(answer)?.[1];
+        return [encoding, /^etag: (.*?)\r$/im.exec(answer)?.[1], answer.match(/a{2000}/)?.length];
+      };
+      const takesAll = "Accept-Encoding: gzip, br\r\n";
+      assertEquals(await ask("etag=1&content-length=2000", takesAll), ["identity", "1", 1]);
+      assertEquals(await ask("", takesAll), ["identity", undefined, 1]);
+      assertEquals(await ask("content-encoding=own", takesAll), ["own", undefined, 1]);
+      assertEquals(await ask("etag=1", ""), [undefined, "1", 1]);
     }),
 );
 

@@ -1,6 +1,7 @@
 import { failureOfGate, failureOfWire } from "../net/gate_error.ts";
 import { formatPlace, type GateWay, type OpenWire, type Place } from "../net/gate_way.ts";
 import { bytesOf, type Head, HeadFault, latin1, readHead, valuesOf } from "../net/head.ts";
+import type { OpenEnds } from "../net/open_ends.ts";
 import { closeQuietly, type Wire, type WireReader, writeWhole } from "../net/wire.ts";
 import { WireFailure } from "../net/wire_failure.ts";
 import { BodyReader, type Framing, responseFraming } from "./body_reader.ts";
@@ -37,6 +38,7 @@ const NOT_PASSED: ReadonlySet<string> = new Set([
 export interface Ways {
   readonly gate: GateWay;
   readonly idle: IdleWires;
+  readonly ends: OpenEnds;
 }
 
 /**
@@ -66,10 +68,12 @@ class Hop {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failure: WireFailure | undefined;
   #touch: () => void = () => {};
+  #release: () => void = () => {};
 
   constructor(request: HopRequest, ways: Ways) {
     this.#request = request;
     this.#ways = ways;
+    this.#release = ways.ends.keep(() => this.#end());
   }
 
   /** Why it was ended; the first reason stays. */
@@ -130,6 +134,7 @@ class Hop {
   /** Ends it: the connection is closed, and the guest's contents are not taken any more. Gives why. */
   abort(failure: WireFailure): WireFailure {
     this.#failure ??= failure;
+    this.#release();
     this.#unlimit();
     this.#request.body.stop(this.#failure);
     this.#abort.abort();

@@ -179,3 +179,25 @@ Deno.test("handle: no object that a guest can hold leads to the credential", asy
   assertMatch(headers, /content-length/);
   assert(!/proxy|connection/.test(headers));
 });
+
+Deno.test("cut: requests under way are closed at once, before their head and within their body, and later ones fail", async () => {
+  const [asked, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await using silent = openOrigin(async (connection, head) => {
+    if (head.startsWith("GET /body")) await write(connection, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\na");
+    else asked.resolve();
+    await connection.read(new Uint8Array(1)).catch(() => null);
+    if (silent.count === 2) gone.resolve();
+  });
+  const base = `http://127.0.0.1:${silent.port}`;
+  await using net = openNetFixture({ entries: [base] });
+  const headless = handle(net, makeRequest(`${base}/head`));
+  const stream = (await receive(handle(net, makeRequest(`${base}/body`)))).consume().stream();
+  assertEquals(await stream.blockingRead(9n), utf8("a"));
+  await asked.promise;
+  net.wasi.cut();
+  await gone.promise;
+  assertEquals(await refusal(() => receive(headless)), { tag: "connection-terminated" });
+  assertEquals(((await refusal(() => stream.blockingRead(9n))) as { tag: string }).tag, "last-operation-failed");
+  assertEquals(await refusal(() => ask(net, `${base}/late`)), { tag: "connection-terminated" });
+  assertEquals(silent.count, 2);
+});

@@ -3,6 +3,7 @@ import { HOSTED } from "../hosted.ts";
 import { formatPlace, type GateWay, type Place } from "../net/gate_way.ts";
 import type { NetCheck } from "../net/net_check.ts";
 import type { NetworkAccess } from "../net/network_access.ts";
+import type { OpenEnds } from "../net/open_ends.ts";
 import type { Family } from "./address.ts";
 import { Names } from "./names.ts";
 import type { NetworkError } from "./network_error.ts";
@@ -19,15 +20,19 @@ const LINGER_MS = 2000;
 export class SocketHost {
   readonly way: GateWay;
   readonly names: Names;
+  /** What is open; each thing that opens something keeps its end here. */
+  readonly ends: OpenEnds;
   readonly #access: NetworkAccess;
   readonly #check: NetCheck;
-  readonly #live = new Set<TcpConnection>();
+  /** Each with what lets go of its end. */
+  readonly #live = new Map<TcpConnection, () => void>();
   readonly #closing = new Set<Promise<void>>();
   #sockets = 0;
 
-  constructor(access: NetworkAccess, way: GateWay, check: NetCheck) {
+  constructor(access: NetworkAccess, way: GateWay, check: NetCheck, ends: OpenEnds) {
     this.#access = access;
     this.way = way;
+    this.ends = ends;
     this.#check = check;
     this.names = new Names(access, check);
   }
@@ -77,13 +82,18 @@ export class SocketHost {
 
   /** Keeps a connection until it is let go. */
   adopt(connection: TcpConnection): void {
-    this.#live.add(connection);
+    this.#live.set(connection, this.ends.keep(() => connection.destroy()));
   }
 
   /** Closes a connection once what is queued has gone out. */
   letGo(connection: TcpConnection): void {
-    if (!this.#live.delete(connection)) return;
-    const closing = connection.close().finally(() => this.#closing.delete(closing));
+    const release = this.#live.get(connection);
+    if (release === undefined) return;
+    this.#live.delete(connection);
+    const closing = connection.close().finally(() => {
+      release();
+      this.#closing.delete(closing);
+    });
     this.#closing.add(closing);
   }
 
@@ -91,7 +101,7 @@ export class SocketHost {
    * The guest is gone: what it wrote still goes out, as it would from a kernel's buffer, for a while.
    */
   async settle(): Promise<void> {
-    const ends = [...this.#live].map((connection) => connection.linger());
+    const ends = [...this.#live.keys()].map((connection) => connection.linger());
     const all = Promise.all([...ends, ...this.#closing]);
     if (ends.length + this.#closing.size === 0) return;
     let timer: ReturnType<typeof setTimeout> | undefined;

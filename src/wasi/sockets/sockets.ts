@@ -3,6 +3,7 @@ import { IoError } from "../io_error.ts";
 import type { GateWay } from "../net/gate_way.ts";
 import type { NetCheck } from "../net/net_check.ts";
 import type { NetworkAccess } from "../net/network_access.ts";
+import type { OpenEnds } from "../net/open_ends.ts";
 import type { Family } from "./address.ts";
 import { IncomingDatagramStream, OutgoingDatagramStream } from "./datagram_streams.ts";
 import { ResolveAddressStream } from "./names.ts";
@@ -17,14 +18,15 @@ export interface SocketsOptions {
   readonly access: NetworkAccess;
   readonly way: GateWay;
   readonly check: NetCheck;
+  readonly ends: OpenEnds;
 }
 
 /** `wasi:sockets/*` of one run. */
 export class Sockets {
   readonly #host: SocketHost;
 
-  constructor({ access, way, check }: SocketsOptions) {
-    this.#host = new SocketHost(access, way, check);
+  constructor({ access, way, check, ends }: SocketsOptions) {
+    this.#host = new SocketHost(access, way, check, ends);
   }
 
   /** Host objects by interface. */

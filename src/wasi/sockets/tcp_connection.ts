@@ -1,6 +1,6 @@
 import { HOSTED } from "../hosted.ts";
 import { InputStream } from "../input_stream.ts";
-import { failureOfWire } from "../net/gate_error.ts";
+import { failureOfGate, failureOfWire } from "../net/gate_error.ts";
 import type { OpenWire } from "../net/gate_way.ts";
 import { PulledSource } from "../net/pulled_source.ts";
 import { QueuedSink } from "../net/queued_sink.ts";
@@ -49,6 +49,13 @@ export class TcpConnection {
     try {
       while (await this.#pull() !== undefined);
     } catch { /* it is gone */ }
+    closeQuietly(this.#open.wire);
+  }
+
+  /** Closes it at once; what is queued is lost. */
+  destroy(): void {
+    this.shutReceive();
+    this.#sink.fail(failureOfGate("closed"));
     closeQuietly(this.#open.wire);
   }
 

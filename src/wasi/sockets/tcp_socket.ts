@@ -55,6 +55,7 @@ export class TcpSocket {
   #listenError: NetworkError | undefined;
   #accepted: Deno.TcpConn | undefined;
   #isAccepting = false;
+  readonly #release: () => void;
 
   constructor(key: typeof HOSTED, host: SocketHost, family: Family, options: SocketOptions = new SocketOptions()) {
     requireHosted(key);
@@ -62,6 +63,7 @@ export class TcpSocket {
     this.#family = family;
     this.#options = options;
     this.#readiness = new Watched(() => this.#isReady(), () => this.#accept());
+    this.#release = host.ends.keep(() => this.#shut());
   }
 
   startBind(network: Network, address: SocketAddress): void {
@@ -247,6 +249,13 @@ export class TcpSocket {
   }
 
   [Symbol.dispose](): void {
+    this.#release();
+    this.#shut();
+    this.#host.dropped();
+  }
+
+  /** Closes what it has open: a connection once what is queued has gone out. */
+  #shut(): void {
     const state = this.#state;
     this.#state = { kind: "closed" };
     if (state.kind === "connecting") {
@@ -257,7 +266,6 @@ export class TcpSocket {
     if (state.kind === "connected") this.#host.letGo(state.connection);
     this.#accepted?.close();
     this.#accepted = undefined;
-    this.#host.dropped();
   }
 
   #connected(open: OpenWire, local: Place, remote: Place): Streams {

@@ -177,6 +177,32 @@ Deno.test("tcp: what was written goes out when the socket, or the whole guest, i
   assertEquals(texts.sort(), ["\r\n\r\nfirst", "\r\n\r\nlast"]);
 });
 
+Deno.test("tcp: a guest that is gone leaves no connection, attempt or listener, whatever is queued", async () => {
+  const closed = Promise.withResolvers<void>();
+  await using origin = openOrigin(async (connection) => {
+    await refusal(async () => {
+      while (await connection.read(new Uint8Array(4096)) !== null);
+      throw new Error("at its end");
+    });
+    closed.resolve();
+  });
+  const port = freePort();
+  await using net = openNetFixture({ entries: [`tcp://127.0.0.1:${origin.port}`, `listen:${port}`] });
+  const { output } = await connect(net, at("127.0.0.1", origin.port));
+  output.write(utf8("\r\n\r\n"));
+  const listener = tcp(net);
+  listener.startBind(network(net), at("127.0.0.1", port));
+  listener.finishBind();
+  listener.startListen();
+  listener.finishListen();
+  tcp(net).startConnect(network(net), at("127.0.0.1", origin.port));
+  net.wasi.cut();
+  await closed.promise;
+  assertEquals(((thrown(() => output.checkWrite())) as { tag: string }).tag, "last-operation-failed");
+  Deno.listen({ hostname: "127.0.0.1", port }).close();
+  assertEquals(thrown(() => tcp(net).startConnect(network(net), at("127.0.0.1", origin.port))), "invalid-state");
+});
+
 Deno.test("tcp: a peer that resets is a failure that says so, once", async () => {
   await using origin = openOrigin((connection) => connection.close());
   await using net = openNetFixture({ entries: [`tcp://127.0.0.1:${origin.port}`] });

@@ -24,6 +24,7 @@ export class UdpSocket {
   readonly #readiness: Watched;
   #state: State = { kind: "unbound" };
   #queue: DatagramQueue | undefined;
+  readonly #release: () => void;
 
   constructor(key: typeof HOSTED, host: SocketHost, family: Family) {
     requireHosted(key);
@@ -33,6 +34,7 @@ export class UdpSocket {
       const state = this.#state;
       return state.kind !== "binding" || state.socket !== undefined || state.error !== undefined;
     });
+    this.#release = host.ends.keep(() => this.#shut());
   }
 
   startBind(network: Network, address: SocketAddress): void {
@@ -125,12 +127,17 @@ export class UdpSocket {
   }
 
   [Symbol.dispose](): void {
+    this.#release();
+    this.#shut();
+    this.#host.dropped();
+  }
+
+  #shut(): void {
     const state = this.#state;
     this.#state = { kind: "closed" };
     this.#queue?.close();
     if (state.kind === "bound") state.socket.close();
     if (state.kind === "binding") state.socket?.close();
-    this.#host.dropped();
   }
 }
 
