@@ -103,10 +103,11 @@ function adaptModule(bytes: Uint8Array, tools: WasmTools): Uint8Array {
         'make it a component with "wasm-tools component new" or build it for wasm32-wasip2',
     );
   }
+  const apart = separateGoHeap(bytes, module);
   return callTool(
     "adapt the module",
     "component.core_module",
-    () => tools.componentNew(separateGoHeap(bytes, module), [[PREVIEW1, readAdapter("command")]]),
+    () => tools.componentNew(apart, [[PREVIEW1, readAdapter("command")]]),
   );
 }
 

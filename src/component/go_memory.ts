@@ -37,7 +37,7 @@ export function separateGoHeap(bytes: Uint8Array, module: CoreModule): Uint8Arra
   if (spots === undefined) {
     throw new CapsuleError(
       "component.unsupported",
-      `Adapt a Go program: found the end of its data ${found.length} times, wanted once; build it with Go 1.21 to 1.26`,
+      `Read component: cannot adapt the Go program: found the end of its data ${found.length} times, wanted once; build it with Go 1.24 or later`,
     );
   }
   const end = found[0]!.end;
