@@ -32,6 +32,19 @@ export const RUNTIME = "runtime.";
 
 const SAFETY_NET_MS = 40_000;
 
+/** Source that binds `libc` and `operations` for injected code. */
+export const LIBC = `
+    const libc = (name, ...values) => {
+      const parameters = values.map((value) => typeof value === "number" ? "i64" : "buffer");
+      const text = (value) => typeof value === "string" ? new TextEncoder().encode(value + "\\0") : value;
+      const { symbols } = Deno.dlopen("libc.so.6", { [name]: { parameters, result: name === "getenv" ? "i64" : "i32" } });
+      const result = Number(symbols[name](...values.map((value) =>
+        typeof value === "number" ? BigInt(value) : text(value))));
+      if (result === -1) throw new Error("libc " + name + " refused");
+      return result;
+    };
+    const { ops: operations } = Deno[Deno.internal].core;`;
+
 /** Tries all guest's routes of an attempt. */
 export async function tryAsGuest(stage: Stage, attempt: Attempt): Promise<Observation> {
   const routes = sources({ ...attempt.guest, twin: attempt.guestTwin });
@@ -52,17 +65,8 @@ export async function tryInjected(stage: Stage, attempt: Attempt): Promise<Obser
   const source = (world: World) =>
     `//injected
     const world = ${JSON.stringify(world)};
-    const libc = (name, ...values) => {
-      const parameters = values.map((value) => typeof value === "number" ? "i64" : "buffer");
-      const text = (value) => typeof value === "string" ? new TextEncoder().encode(value + "\\0") : value;
-      const { symbols } = Deno.dlopen("libc.so.6", { [name]: { parameters, result: name === "getenv" ? "i64" : "i32" } });
-      const result = Number(symbols[name](...values.map((value) =>
-        typeof value === "number" ? BigInt(value) : text(value))));
-      if (result === -1) throw new Error("libc " + name + " refused");
-      return result;
-    };
+    ${LIBC}
     const askForLink = (path, target) => ports.makeSymlink({ preopen: 0, path, target });
-    const { ops: operations } = Deno[Deno.internal].core;
     const tools = { libc, operations, askForLink, env: load.env, cache: load.folders.cache, parent: Deno.ppid };
     const seen = {};
     for (const [name, route] of Object.entries(${routes})) {

@@ -7,7 +7,10 @@ import { stop } from "esbuild";
 import { Bed } from "../harness.ts";
 import { judgeEscape } from "./judge.ts";
 import { toMarkdown } from "./markdown.ts";
-import { ESCAPES, WALL_NAMES } from "./table.ts";
+import { ESCAPES, type Verdict, WALL_NAMES } from "./table.ts";
+import { canNameServers } from "./network_arena.ts";
+import { judgeNetEscape } from "./network_judge.ts";
+import { NET_ESCAPES, NET_WALL_NAMES } from "./network_table.ts";
 import { buildVariant } from "./variant/build.ts";
 
 async function tryAll(): Promise<number> {
@@ -15,17 +18,26 @@ async function tryAll(): Promise<number> {
   await stop();
   await using bed = new Bed("binary");
   let surprises = 0;
-  console.log(["attempt".padEnd(62), ...WALL_NAMES.map((name) => name.padEnd(14))].join(""));
-  for (const escape of ESCAPES) {
-    const found = await judgeEscape({ bed, variant }, escape);
-    const cells = escape.walls.map(({ holds }) => (holds ? "holds" : "cannot").padEnd(14));
-    console.log([escape.name.padEnd(62), ...cells].join("").trimEnd());
+  const report = (name: string, walls: readonly (Verdict | undefined)[], found: readonly string[]) => {
+    const cells = walls.map((wall) => (wall === undefined ? "-" : wall.holds ? "holds" : "cannot").padEnd(14));
+    console.log([name.padEnd(62), ...cells].join("").trimEnd());
     for (const surprise of found) console.log(`  SURPRISE ${surprise}`);
     surprises += found.length;
+  };
+  const head = (names: readonly string[]) =>
+    console.log(["attempt", ...names].map((name, at) => name.padEnd(at === 0 ? 62 : 14)).join(""));
+  head(WALL_NAMES);
+  for (const escape of ESCAPES) report(escape.name, escape.walls, await judgeEscape({ bed, variant }, escape));
+  console.log();
+  head(NET_WALL_NAMES);
+  for (const escape of NET_ESCAPES) {
+    if (escape.attempt.needsNames && !canNameServers) console.log(`${escape.name}: not tried, it needs root`);
+    else report(escape.name, escape.walls, await judgeNetEscape({ bed, variant }, escape));
   }
   console.log(surprises === 0 ? "\nEach wall was tried alone, and did as the table says." : `\n${surprises} surprises`);
   return surprises;
 }
 
-if (Deno.args.includes("--markdown")) console.log(toMarkdown(ESCAPES));
-else if (await tryAll() > 0) Deno.exitCode = 1;
+if (Deno.args.includes("--markdown")) {
+  console.log(`${toMarkdown(WALL_NAMES, ESCAPES)}\n\n${toMarkdown(NET_WALL_NAMES, NET_ESCAPES)}`);
+} else if (await tryAll() > 0) Deno.exitCode = 1;

@@ -33,6 +33,16 @@ const CHANGES: readonly Change[] = [
       export function symlinkInside(preopens: readonly Preopen[], place: SymlinkPlace): void {
         if (!stands(1)) return Deno.symlinkSync(place.target, preopens[place.preopen].host + "/" + place.path);`,
   },
+  {
+    file: "src/wasi/net/net_check.ts",
+    find: "allows(target: NetTarget): boolean {",
+    replace: "allows(target: NetTarget): boolean { if (!stands(1)) return true;",
+  },
+  {
+    file: "src/wasi/net/net_check.ts",
+    find: "const MAX_DENIALS =",
+    replace: `import { stands } from "../../../tests/sandbox/variant/standing_walls.ts"; const MAX_DENIALS =`,
+  },
   // Wall 2: the thread has what the executable has, and the main thread keeps it too.
   {
     file: "src/guest/guest_worker.ts",
@@ -81,6 +91,40 @@ const CHANGES: readonly Change[] = [
     file: "src/hull/process_hull.ts",
     find: "limit(limits: ProcessLimits): void {",
     replace: "limit(limits: ProcessLimits): void { if (!stands(3)) return;",
+  },
+  // The gate: it lets everybody in, and connects to whatever is asked.
+  {
+    file: "src/egress/serve.ts",
+    find: "function isAuthorized({ fields }: Head, wanted: string): boolean {",
+    replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts";
+      function isAuthorized({ fields }: Head, wanted: string): boolean { if (!stands("g")) return true;`,
+  },
+  {
+    file: "src/egress/dialer.ts",
+    find: 'match(scheme: Destination["scheme"] | undefined, { host, port }: Authority): Destination {',
+    replace: `match(scheme: Destination["scheme"] | undefined, { host, port }: Authority): Destination {
+      if (!stands("g")) return { scheme: scheme ?? "tcp", host, port, entry: this.#options.entries[0]! };`,
+  },
+  {
+    file: "src/egress/dialer.ts",
+    find: "return addresses.filter((text) => {",
+    replace: `return addresses.filter((text) => { if (!stands("g")) return true;`,
+  },
+  {
+    file: "src/egress/dialer.ts",
+    find: "const DEFAULT_PORTS =",
+    replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts"; const DEFAULT_PORTS =`,
+  },
+  {
+    file: "src/egress/gate.ts",
+    find: "#targetsOf(host: string) {",
+    replace: `#targetsOf(host: string) {
+      if (!stands("g")) return [{ scheme: "tcp" as const, host, port: 1, entry: this.#options.entries[0]! }];`,
+  },
+  {
+    file: "src/egress/gate.ts",
+    find: "const ACCEPT_PAUSE_MS =",
+    replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts"; const ACCEPT_PAUSE_MS =`,
   },
   // Wall 4: nothing is raised, in the supervisor or in the cell, and they believe it was.
   {

@@ -3,10 +3,10 @@ const PREFIX = "--standing-walls=";
 const VARIABLE = "BOLL_TEST_STANDING_WALLS";
 
 const standing: string = Deno.args.find((word) => word.startsWith(PREFIX))?.slice(PREFIX.length) ??
-  Deno.env.get(VARIABLE) ?? "1234";
+  Deno.env.get(VARIABLE) ?? "g1234";
 
-/** Does this wall stand? Of wall 4 `s` is the supervisor's layer alone, `c` the cell's own. */
-export function stands(wall: 1 | 2 | 3 | 4 | "s" | "c"): boolean {
+/** Does this wall stand? `g` is the gate; of wall 4 `s` is the supervisor's layer alone, `c` the cell's own. */
+export function stands(wall: 1 | 2 | 3 | 4 | "g" | "s" | "c"): boolean {
   return standing.includes(String(wall));
 }
 
