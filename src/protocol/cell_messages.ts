@@ -1,6 +1,5 @@
 import { CapsuleError } from "../base/mod.ts";
 import { Fields, textItem } from "./fields.ts";
-import type { Grants } from "../grants/mod.ts";
 import {
   type CallError,
   decodeCallError,
@@ -13,85 +12,7 @@ import {
   type ToServingCell,
 } from "./http_messages.ts";
 
-/** One file of a cached component: name, SHA-256 (lower-case hex), size in bytes. */
-export interface CellFile {
-  readonly name: string;
-  readonly sha256: string;
-  readonly bytes: number;
-}
-
-/** One linear memory and its cap, in its own pages. */
-export interface CellMemory {
-  readonly module: string;
-  readonly page_bytes: number;
-  readonly min_pages: number;
-  readonly max_pages: number;
-}
-
-/** Where a cell finds and keeps things: absolute real paths. */
-export interface CellFolders {
-  /** The component's folder in the cache. */
-  readonly cache: string;
-  /** The cell's private HOME and TMPDIR. */
-  readonly tmp: string;
-  /** The work folder, when it is granted. */
-  readonly work?: string;
-}
-
-/** A cell's way to the network: the gate in its parent. The credential is the host's and never the guest's. */
-export interface CellNetwork {
-  /** On 127.0.0.1. */
-  readonly gate_port: number;
-  /** For this cell alone. */
-  readonly credential: string;
-  /** PEM certificates to trust beside the built-in ones. */
-  readonly ca_certs: readonly string[];
-  /** The peers of `udp` entries, as `address:port`, resolved by the parent. */
-  readonly udp_peers: readonly string[];
-}
-
-/** What a run cell is given, first and once: its whole authority and what to run. */
-export interface RunLoad {
-  readonly type: "load";
-  readonly kind: "run";
-  /** Limits and mounts (with their hosts) are inside. */
-  readonly grants: Grants;
-  readonly args: readonly string[];
-  readonly env: readonly (readonly [string, string])[];
-  readonly folders: CellFolders;
-  readonly component: {
-    readonly key: string;
-    readonly glue: CellFile;
-    readonly modules: readonly CellFile[];
-    readonly memories: readonly CellMemory[];
-  };
-  /** The parts of wall 4 that this host has, to be raised (none under `deno run`, where no hull can hold). */
-  readonly kernel: { readonly landlock: boolean; readonly seccomp: boolean };
-  /** The way out; present exactly when `grants.net` is not empty. */
-  readonly network?: CellNetwork;
-  /** Which of descriptors 0-2 are terminals, as the user's own process sees them. */
-  readonly terminal: readonly [boolean, boolean, boolean];
-}
-
-/** What a serving cell is given, first and once: as a run cell, and how many requests it works on at once. */
-export interface ServeLoad extends Omit<RunLoad, "kind" | "terminal"> {
-  readonly kind: "serve";
-  /** 1 to 1000. */
-  readonly concurrency: number;
-}
-
-/** What a build cell is given: a component to describe, check and transpile into `folder`. */
-export interface BuildLoad {
-  readonly type: "load";
-  readonly kind: "build";
-  readonly component: string;
-  /** `sha256:<hex>` of the bytes that are wanted: what else lies there by now is refused. */
-  readonly digest: string;
-  readonly folder: string;
-  readonly tmp: string;
-  readonly memory_mb: number;
-  readonly hull: boolean;
-}
+import { type BuildLoad, decodeLoad, type RunLoad, type ServeLoad } from "./cell_load.ts";
 
 /** Parent to cell (control protocol §7). */
 export type ToCell =
@@ -283,132 +204,8 @@ export function decodeToCell(message: Record<string, unknown>): ToCell {
   }
 }
 
-function decodeLoad(fields: Fields): RunLoad | ServeLoad | BuildLoad {
-  switch (fields.oneOf("kind", ["run", "serve", "build"])) {
-    case "run": {
-      const terminal = fields.list("terminal", (item) => item === true, { max: 3 });
-      return {
-        ...decodeGuestLoad(fields),
-        kind: "run",
-        terminal: [terminal[0] === true, terminal[1] === true, terminal[2] === true],
-      };
-    }
-    case "serve": {
-      const concurrency = fields.integer("concurrency");
-      if (concurrency < 1 || concurrency > 1_000) {
-        throw new CapsuleError("protocol.bad_field", "Read a message: message.concurrency is not 1 to 1000");
-      }
-      return { ...decodeGuestLoad(fields), kind: "serve", concurrency };
-    }
-    case "build":
-      return decodeBuildLoad(fields);
-  }
-}
-
-function decodeGuestLoad(fields: Fields): Omit<RunLoad, "kind" | "terminal"> {
-  const folders = fields.object("folders");
-  const component = fields.object("component");
-  const kernel = fields.object("kernel");
-  return {
-    type: "load",
-    grants: decodeGrants(fields.object("grants")),
-    args: fields.list("args", textItem),
-    env: fields.list("env", decodePair),
-    folders: {
-      cache: folders.string("cache"),
-      tmp: folders.string("tmp"),
-      ...folders.optional("work", (name) => folders.string(name)),
-    },
-    component: {
-      key: component.string("key", { max: 256 }),
-      glue: decodeFile(component.object("glue")),
-      modules: component.list("modules", (item, path) => decodeFile(new Fields(item, path)), { max: 4_096 }),
-      memories: component.list("memories", (item, path) => decodeMemory(new Fields(item, path)), { max: 4_096 }),
-    },
-    kernel: { landlock: kernel.boolean("landlock"), seccomp: kernel.boolean("seccomp") },
-    ...fields.optional("network", (name) => decodeNetwork(fields.object(name))),
-  };
-}
-
-function decodeBuildLoad(fields: Fields): BuildLoad {
-  return {
-    type: "load",
-    kind: "build",
-    component: fields.string("component"),
-    digest: fields.string("digest", { max: 71 }),
-    folder: fields.string("folder"),
-    tmp: fields.string("tmp"),
-    memory_mb: fields.integer("memory_mb"),
-    hull: fields.boolean("hull"),
-  };
-}
-
-function decodeNetwork(fields: Fields): CellNetwork {
-  return {
-    gate_port: fields.integer("gate_port"),
-    credential: fields.string("credential", { max: 256 }),
-    ca_certs: fields.list("ca_certs", textItem),
-    udp_peers: fields.list("udp_peers", textItem, { max: 4_096 }),
-  };
-}
-
 function decodeHostResult(fields: Fields): HostResult {
   const id = fields.integer("id");
   if (fields.has("error")) return { id, error: fields.string("error", { max: 64 }) };
   return { id, value: { addresses: fields.object("value").list("addresses", textItem, MAX_ADDRESSES) } };
-}
-
-function decodePair(item: unknown, path: string): [string, string] {
-  const pair = Array.isArray(item) && item.length === 2 ? item : [];
-  return [textItem(pair[0], `${path}[0]`), textItem(pair[1], `${path}[1]`)];
-}
-
-function decodeFile(fields: Fields): CellFile {
-  return {
-    name: fields.string("name", { max: 256 }),
-    sha256: fields.string("sha256", { max: 64 }),
-    bytes: fields.integer("bytes"),
-  };
-}
-
-function decodeMemory(fields: Fields): CellMemory {
-  return {
-    module: fields.string("module", { max: 256 }),
-    page_bytes: fields.integer("page_bytes"),
-    min_pages: fields.integer("min_pages"),
-    max_pages: fields.integer("max_pages"),
-  };
-}
-
-function decodeGrants(fields: Fields): Grants {
-  const fs = fields.object("fs");
-  const limits = fields.object("limits");
-  return {
-    fs: {
-      ...fs.optional("work", (name) => fs.oneOf(name, ["ro", "rw"] as const)),
-      mounts: fs.list("mounts", (item, path) => {
-        const mount = new Fields(item, path);
-        return {
-          guest: mount.string("guest"),
-          mode: mount.oneOf("mode", ["ro", "rw"] as const),
-          host: mount.string("host"),
-        };
-      }),
-    },
-    env: fields.list("env", textItem),
-    net: fields.list("net", textItem),
-    stdio: fields.boolean("stdio"),
-    clocks: fields.boolean("clocks"),
-    random: fields.boolean("random"),
-    limits: {
-      memory_mb: limits.integer("memory_mb"),
-      deadline_ms: limits.integer("deadline_ms"),
-      ...limits.optional("cpu_seconds", (name) => limits.integer(name)),
-      ...limits.optional("output_bytes", (name) => limits.integer(name)),
-      open_files: limits.integer("open_files"),
-      file_bytes: limits.integer("file_bytes"),
-      work_bytes: limits.integer("work_bytes"),
-    },
-    ...fields.optional("containment", (name) => fields.oneOf(name, ["advisory", "scoped"] as const)),
-  };
 }

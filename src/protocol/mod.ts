@@ -3,6 +3,7 @@
  * process and no clock; every field of every message is checked here and nowhere else.
  * @module
  */
+export * from "./cell_load.ts";
 export * from "./cell_messages.ts";
 export * from "./fields.ts";
 export * from "./frame.ts";
