@@ -184,7 +184,7 @@ function guestResponse({ status, headers, pull }: CallResponse, call: HttpCall, 
   for (const [name, value] of passedFields(headers)) fields.append(name, value);
   keepBytes(fields, asked);
   if (WITHOUT_BODY.has(status) || call.input.head.method === "HEAD") {
-    if (status === 204) fields.delete("content-length");
+    if (status === 204 || status === 205) fields.delete("content-length");
     drain(pull, call);
     return new Response(null, { status, headers: fields });
   }

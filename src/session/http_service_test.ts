@@ -140,3 +140,36 @@ Deno.test("HttpService: a response is pulled no faster than it is read; breaking
   await assertRejects(async () => await (await second).text());
   assertEquals(torn.served[0]?.failed, "trap");
 });
+
+Deno.test("HttpService: Deno is kept from compressing what it would, and other heads stay as they are", async () => {
+  const type: [string, string] = ["content-type", "text/plain"];
+  const cases: [fields: [string, string][], accept: string | undefined, encoding: string | null][] = [
+    [[type], "gzip", "identity"],
+    [[type], undefined, null],
+    [[], "gzip", null],
+    [[type, ["content-encoding", "br"]], "br", "br"],
+  ];
+  for (const [headers, accept, encoding] of cases) {
+    const { service, say, chunk, done } = openService();
+    const asked = new Request("http://a/", accept === undefined ? {} : { headers: { "accept-encoding": accept } });
+    const answer = service.handle(asked);
+    say({ type: "head", id: 1, status: 200, headers });
+    chunk("", true);
+    done();
+    const response = await answer;
+    assertEquals([response.headers.get("content-encoding"), await response.text()], [encoding, ""]);
+  }
+});
+
+Deno.test("HttpService: a body that breaks off with its head leaves the head time to go out", async () => {
+  const { service, say } = openService();
+  const answer = service.handle(new Request("http://a/"));
+  say({ type: "head", id: 1, status: 200, headers: [] });
+  say({ type: "done", id: 1, value: null, error: { kind: "trap", detail: "unreachable" } });
+  const order: string[] = [];
+  const read = (await answer).body!.getReader().read().catch(() => order.push("broken"));
+  setTimeout(() => order.push("next turn"));
+  await read;
+  await settle();
+  assertEquals(order, ["next turn", "broken"]);
+});

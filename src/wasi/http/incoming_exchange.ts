@@ -1,5 +1,6 @@
 import { HOSTED } from "../hosted.ts";
 import { latin1 } from "../net/head.ts";
+import { textsOf } from "./fields.ts";
 import type { ReceivedBody } from "./incoming_body.ts";
 import { IncomingRequest } from "./incoming_message.ts";
 import type { BodyContents } from "./outgoing_body.ts";
@@ -54,8 +55,10 @@ export function openExchange(served: ServedRequest): IncomingExchange {
   const { promise: answer, resolve } = Promise.withResolvers<ServedAnswer>();
   let contents: BodyContents | undefined;
   const outparam = new ResponseOutparam(HOSTED, (given: GuestAnswer) => {
+    const isBodiless = served.method === "HEAD" || (given.kind === "response" && given.response.status === 304);
     if (given.kind === "response") contents = given.response.body;
-    resolve(answerOf(given));
+    if (isBodiless) contents?.allowNone();
+    resolve(answerOf(given, isBodiless));
   });
   const request = new IncomingRequest(HOSTED, {
     method: methodOf(served.method),
@@ -76,13 +79,16 @@ export function openExchange(served: ServedRequest): IncomingExchange {
   };
 }
 
-function answerOf(given: GuestAnswer): ServedAnswer {
+function answerOf(given: GuestAnswer, isBodiless: boolean): ServedAnswer {
   if (given.kind === "error") return { kind: "error", detail: String(given.error?.tag).slice(0, 100) };
-  return responseOf(given.response);
+  return responseOf(given.response, isBodiless);
 }
 
-function responseOf({ status, entries, body, isLengthBad }: ResponseParts): ServedAnswer {
+function responseOf({ status, entries, body, isLengthBad }: ResponseParts, isBodiless: boolean): ServedAnswer {
   if (isLengthBad) return { kind: "error", detail: "the response's Content-Length is no length" };
+  if (body === undefined && !isBodiless && !textsOf(entries, "content-length").every((length) => /^0+$/.test(length))) {
+    return { kind: "error", detail: "the response has a Content-Length and no body" };
+  }
   const fields = entries.filter(([name]) => !NOT_PASSED.has(name.toLowerCase()))
     .map(([name, value]) => [name, latin1(value)] as const);
   return { kind: "response", status, fields, take: () => body?.take() ?? Promise.resolve(undefined) };

@@ -16,6 +16,7 @@ export class BodyContents {
   readonly #declared: bigint | undefined;
   #written = 0n;
   #isDecided = false;
+  #mayBeEmpty = false;
   #state: "open" | "whole" | "broken" = "open";
   readonly #decided = Promise.withResolvers<void>();
 
@@ -45,9 +46,15 @@ export class BodyContents {
     });
   }
 
+  /** The length that was declared is that of contents which are not sent (RFC 9110 §8.6): none may be written. */
+  allowNone(): void {
+    this.#mayBeEmpty = true;
+  }
+
   /** The guest says that this is all. @throws HttpError when it is not what was declared */
   finish(): void {
-    if (this.#declared !== undefined && this.#written !== this.#declared) {
+    const isNone = this.#mayBeEmpty && this.#written === 0n;
+    if (this.#declared !== undefined && this.#written !== this.#declared && !isNone) {
       const error: HttpError = { tag: this.#sizeTag, val: this.#written };
       this.breakOff(error);
       throw error;
