@@ -5,9 +5,10 @@
  */
 import type { Bed } from "../harness.ts";
 import { fixture, RunningBoll } from "../harness.ts";
-import { LIBC, RUNTIME } from "./arena.ts";
+import { RUNTIME } from "./arena.ts";
 import type { NetAttempt, NetGuestRoute, NetInjectedRoute, NetWorld } from "./network_attempt.ts";
-import { OpenWorld } from "./network_world.ts";
+import { guestSource, injectedSource, type Marks, type NetProbe } from "./network_sources.ts";
+import { type Arrivals, OpenWorld } from "./network_world.ts";
 
 /** Which executable, and which of its walls stand (a variant only; `g` is the gate). */
 export interface NetStage {
@@ -39,154 +40,101 @@ async function tryNamespace(): Promise<boolean> {
   }
 }
 
-/** Tries the guest's routes of an attempt, by both of its ways to the network. */
-export async function tryNetGuest(stage: NetStage, attempt: NetAttempt): Promise<NetResults> {
-  const [http, sockets] = await Promise.all([
+/** Tries the guest's routes of all attempts, by both of its ways to the network: for each attempt what they saw. */
+export async function tryNetGuest(stage: NetStage, attempts: readonly NetAttempt[]): Promise<NetResults[]> {
+  const isGateUp = stage.variant === undefined || stage.variant.walls.includes("g");
+  const http = attempts.map(({ http, httpBehindGate }) => ({ ...http, ...(isGateUp ? httpBehindGate : {}) }));
+  const sockets = attempts.map(({ sockets }) => ({ ...sockets }));
+  const [viaHttp, viaSockets] = await Promise.all([
     tryProbe(
       stage,
-      attempt,
+      attempts,
       "http_probe",
-      httpRoutes(stage, attempt),
+      http,
       ({ request }, { granted }, mark) => request(`http://127.0.0.1:${granted}/${mark}`),
     ),
     tryProbe(
       stage,
-      attempt,
+      attempts,
       "sockets_probe",
-      attempt.sockets,
+      sockets,
       ({ connect, ipv4, writeText }, { tcp }, mark) => writeText(connect(ipv4([127, 0, 0, 1], tcp)).output, mark),
     ),
   ]);
-  return { ...http, ...sockets };
-}
-
-function httpRoutes({ variant }: NetStage, { http, httpBehindGate = {} }: NetAttempt) {
-  return http && (variant === undefined || variant.walls.includes("g")) ? { ...http, ...httpBehindGate } : http;
+  return attempts.map((_, at) => ({ ...viaHttp[at], ...viaSockets[at] }));
 }
 
 async function tryProbe(
   stage: NetStage,
-  attempt: NetAttempt,
-  probe: string,
-  own: Readonly<Record<string, NetGuestRoute>> | undefined,
+  attempts: readonly NetAttempt[],
+  probe: NetProbe,
+  own: readonly Readonly<Record<string, NetGuestRoute>>[],
   twin: NetGuestRoute,
-): Promise<NetResults> {
-  if (own === undefined) return {};
+): Promise<NetResults[]> {
   const prefix = probe.replace("probe", "");
-  const routes = { ...prefixed(prefix, own), [`${prefix}twin`]: twin };
-  const names = probe === "http_probe"
-    ? "request, send"
-    : "connect, ipv4, lookUp, writeText, datagrams, sendText, listen";
-  return await observe(stage, attempt, probe, routes, (world, marks) => [
-    `const send = ({ authority, path = "/", method }) => {
-      const asked = makeRequest("http://x/");
-      if (method !== undefined) asked.setMethod({ tag: "other", val: method });
-      asked.setAuthority(authority);
-      asked.setPathWithQuery(path);
-      return readResponse(receive(handler.handle(asked, undefined)));
-    };
-    const guest = { ${names} };
-    const [world, marks] = JSON.parse(args[0]);
-    const judge = (route, name) => {
-      try {
-        const { ok, err } = attempt(() => route(guest, world, marks[name]));
-        return err === undefined ? ok === true ? "true" : "ok" : JSON.stringify(err);
-      } catch (error) {
-        return error instanceof Error && "payload" in error ? "invalid" : String(error);
-      }
-    };
-    return Object.fromEntries(Object.entries(${sources(routes)}).map(([name, route]) => [name, judge(route, name)]));`,
-    JSON.stringify([world, marks]),
-  ]);
+  const routes = numbered(own.map((routes) => prefixed(prefix, routes)), { [`${prefix}twin`]: twin });
+  const source = guestSource(probe, routes);
+  return await observe(stage, attempts, probe, routes, (world, marks) => [source, JSON.stringify([world, marks])]);
 }
 
-/** Tries all routes that code in the guest's thread has. */
-export async function tryNetInjected(stage: NetStage, attempt: NetAttempt): Promise<NetResults> {
-  const routes: Record<string, NetInjectedRoute> = {
-    ...prefixed(AROUND, attempt.around),
-    ...prefixed(THROUGH, attempt.through),
-    ...prefixed(RUNTIME, attempt.runtimeRefuses),
-    twin: ({ ask }, { granted }, mark) => ask(`http://127.0.0.1:${granted}/${mark}`),
-  };
-  return await observe(stage, attempt, "http_probe", routes, (world, marks) => [
-    `//injected
-    const [world, marks] = ${JSON.stringify([world, marks])};
-    ${LIBC}
-    const { gate_port, credential } = load.network;
-    const gate = { port: gate_port, authorization: "Basic " + btoa(credential) };
-    ${talk.toString()}
-    const tunnel = (scheme, authority, text) => talk(gate.port, "CONNECT " + authority + " HTTP/1.1\\r\\nHost: " + authority +
-      "\\r\\nProxy-Authorization: " + gate.authorization + "\\r\\nx-boll-scheme: " + scheme + "\\r\\n\\r\\n", text);
-    const ask = (url) => talk(gate.port, "GET " + url + " HTTP/1.1\\r\\nHost: " + new URL(url).host +
-      "\\r\\nProxy-Authorization: " + gate.authorization + "\\r\\n\\r\\n");
-    const tools = { libc, operations, gate, talk, tunnel, ask, resolveName: (name) => ports.resolve(name) };
-    const seen = {};
-    for (const [name, route] of Object.entries(${sources(routes)})) {
-      try { seen[name] = String(await route(tools, world, marks[name])).split("\\r\\n")[0].slice(0, 200); }
-      catch (error) { seen[name] = String(error).split("\\n")[0].slice(0, 200); }
-    }
-    return seen;`,
-  ]);
-}
-
-/** Its text is sent with the routes. */
-async function talk(place: number | Deno.ConnectOptions, ...texts: string[]): Promise<string> {
-  using wire = await Deno.connect(typeof place === "number" ? { port: place, hostname: "127.0.0.1" } : place);
-  const buffer = new Uint8Array(65_536);
-  let heard = "";
-  for (const text of texts) {
-    const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
-    for (let at = 0; at < bytes.length;) at += await wire.write(bytes.subarray(at));
-    const count = text === "" ? 0 : await wire.read(buffer);
-    if (count === null) break;
-    heard += String.fromCharCode(...buffer.subarray(0, count));
-  }
-  return heard;
+/** Tries all routes that code in the guest's thread has: for each attempt what they saw. */
+export async function tryNetInjected(stage: NetStage, attempts: readonly NetAttempt[]): Promise<NetResults[]> {
+  const own = attempts.map(({ around, through, runtimeRefuses }) => ({
+    ...prefixed(AROUND, around),
+    ...prefixed(THROUGH, through),
+    ...prefixed(RUNTIME, runtimeRefuses),
+  }));
+  const twin: NetInjectedRoute = ({ ask }, { granted }, mark) => ask(`http://127.0.0.1:${granted}/${mark}`);
+  const routes = numbered(own, { twin });
+  return await observe(stage, attempts, "http_probe", routes, (world, marks) => [injectedSource(routes, world, marks)]);
 }
 
 function prefixed<Route>(prefix: string, routes: Readonly<Record<string, Route>> = {}): Record<string, Route> {
   return Object.fromEntries(Object.entries(routes).map(([name, route]) => [prefix + name, route]));
 }
 
-function sources(routes: Readonly<Record<string, NetGuestRoute | NetInjectedRoute>>): string {
-  return `{ ${Object.entries(routes).map(([name, route]) => `"${name}": ${route.toString()}`).join(",\n")} }`;
+/** Routes of many attempts as those of one, by the attempt's number; the twin is last, and everybody's. */
+function numbered<Route>(own: readonly Readonly<Record<string, Route>>[], twin: Readonly<Record<string, Route>>) {
+  return Object.assign({}, ...own.map((routes, at) => prefixed(`${at}:`, routes)), twin) as Record<string, Route>;
 }
 
 async function observe(
   stage: NetStage,
-  attempt: NetAttempt,
+  attempts: readonly NetAttempt[],
   guest: string,
   routes: Readonly<Record<string, unknown>>,
-  words: (world: NetWorld, marks: Record<string, string>) => string[],
-): Promise<NetResults> {
-  const outside = stage.bed.folder(crypto.randomUUID().slice(0, 8), { "resolv.conf": "" });
+  words: (world: NetWorld, marks: Marks) => string[],
+): Promise<NetResults[]> {
+  const outside = stage.bed.folder(crypto.randomUUID().slice(0, 8));
   const work = `${outside}/work`;
   Deno.mkdirSync(work);
-  await using opened = await OpenWorld.open({ outside, work }, canNameServers && attempt.needsNames === true);
+  await using opened = await OpenWorld.open({ outside, work }, canNameServers);
   const { world } = opened;
   const marks = Object.fromEntries(Object.keys(routes).map((name) => [name, `m${crypto.randomUUID().slice(0, 13)}`]));
   const flags = ["--quiet", "--work", work, ...grantsOf(world).flatMap((entry) => ["--net", entry])];
-  const said = await start(
-    stage,
-    attempt,
-    ["run", await fixture(guest), ...flags, "--", ...words(world, marks)],
-    world,
-    work,
-  );
+  const command = ["run", await fixture(guest), ...flags, "--", ...words(world, marks)];
+  const said = await start(stage, attempts[0]?.environment, command, world, work);
   const arrivals = await opened.settle();
+  return attempts.map((attempt, at) => resultsOf(attempt, at, marks, said, arrivals));
+}
+
+/** What the routes of attempt `at` saw, and the twin. */
+function resultsOf(attempt: NetAttempt, at: number, marks: Marks, said: NetResults, arrivals: Arrivals): NetResults {
   const isOut = attempt.isOut ?? isElsewhere;
   return Object.fromEntries(
-    Object.entries(marks).map(([name, mark]) => {
-      const out = name.endsWith("twin")
+    Object.entries(marks).flatMap(([name, mark]) => {
+      const isTwin = name.endsWith("twin");
+      if (!isTwin && !name.startsWith(`${at}:`)) return [];
+      const out = isTwin
         ? `${arrivals.granted}${arrivals.tcp}`.includes(mark)
         : isOut(arrivals, mark) || said[name] === "true";
-      return [name, out ? "out" : said[name] ?? "nothing"];
+      return [[name.replace(/^[0-9]+:/, ""), out ? "out" : said[name] ?? "nothing"]];
     }),
   );
 }
 
 /** Any place but the granted ones. */
-function isElsewhere(arrivals: Readonly<Record<string, string>>, mark: string): boolean {
+function isElsewhere(arrivals: Arrivals, mark: string): boolean {
   return Object.entries(arrivals).some(([place, text]) =>
     !["granted", "tcp", "names"].includes(place) && text.includes(mark)
   );
@@ -203,7 +151,7 @@ function grantsOf({ granted, tcp, tls, inside }: NetWorld): string[] {
 
 async function start(
   { bed, variant }: NetStage,
-  attempt: NetAttempt,
+  environment: NetAttempt["environment"],
   words: string[],
   world: NetWorld,
   work: string,
@@ -215,7 +163,7 @@ async function start(
     : ["unshare", "-m", "/bin/sh", "-c", `mount --bind "$0" /etc/resolv.conf && exec "$@"`, resolver, ...command];
   if (world.nameServer !== undefined) Deno.writeTextFileSync(resolver, `nameserver ${world.nameServer}\n`);
   const walls = variant ? { BOLL_TEST_STANDING_WALLS: variant.walls } : {};
-  const env = bed.environment({ ...attempt.environment?.(world), ...walls });
+  const env = bed.environment({ ...environment?.(world), ...walls });
   const stdio = { stdin: "null", stdout: "piped", stderr: "piped" } as const;
   const child = new Deno.Command(program!, { args, cwd: work, clearEnv: true, env, ...stdio }).spawn();
   const run = await new RunningBoll(child, { safetyNetMs: SAFETY_NET_MS }).result();

@@ -1,47 +1,93 @@
 /**
- * Tries an attempt on the network at the gate and at every wall alone, with all and with none, and says where reality
- * is not what the table says.
+ * Tries attempts on the network at the gate and at every wall alone, with all and with none, and says where reality is
+ * not what the table says. One run makes all attempts at the same walls.
  * @module
  */
 import { RUNTIME } from "./arena.ts";
 import type { Grounds } from "./judge.ts";
-import { AROUND, type NetResults, THROUGH, tryNetGuest, tryNetInjected } from "./network_arena.ts";
+import { AROUND, canNameServers, type NetResults, THROUGH, tryNetGuest, tryNetInjected } from "./network_arena.ts";
+import type { NetAttempt } from "./network_attempt.ts";
 import { NET_WALL_NAMES, NET_WALLS, type NetEscape } from "./network_table.ts";
 
+const GUEST_WALLS = ["product", "1", "g", ""] as const;
+const INJECTED_WALLS = ["", "g234", "g", "2", "3", "4"] as const;
+
+/** What one attempt saw, by the walls that stood. */
+export interface Sighting {
+  readonly guest: Readonly<Record<(typeof GUEST_WALLS)[number], NetResults>>;
+  readonly injected: Readonly<Record<(typeof INJECTED_WALLS)[number], NetResults>>;
+}
+
+/** Whether an attempt can be made here at all. */
+export function canTry({ attempt }: NetEscape): boolean {
+  return canNameServers || attempt.needsNames !== true;
+}
+
+/** Makes every attempt that can be made here, at all walls. */
+export async function tryNetEscapes(
+  grounds: Grounds,
+  escapes: readonly NetEscape[],
+): Promise<Map<NetEscape, Sighting>> {
+  const sightings = new Map<NetEscape, Sighting>();
+  const tried = escapes.filter(canTry);
+  const alone = tried.filter(({ attempt }) => attempt.environment !== undefined);
+  const together = tried.filter((escape) => !alone.includes(escape));
+  for (const group of [together, ...alone.map((escape) => [escape])]) {
+    const seen = await tryGroup(grounds, group.map(({ attempt }) => attempt));
+    group.forEach((escape, at) => sightings.set(escape, seen[at]!));
+  }
+  return sightings;
+}
+
+async function tryGroup({ bed, variant: path }: Grounds, attempts: readonly NetAttempt[]): Promise<Sighting[]> {
+  const sightings = attempts.map(() => ({ guest: {}, injected: {} })) as unknown as {
+    guest: Record<string, NetResults>;
+    injected: Record<string, NetResults>;
+  }[];
+  for (const walls of GUEST_WALLS) {
+    const stage = walls === "product" ? { bed } : { bed, variant: { path, walls } };
+    const seen = await tryNetGuest(stage, attempts);
+    seen.forEach((results, at) => sightings[at]!.guest[walls] = results);
+  }
+  for (const walls of INJECTED_WALLS) {
+    const seen = await tryNetInjected({ bed, variant: { path, walls } }, attempts);
+    seen.forEach((results, at) => sightings[at]!.injected[walls] = results);
+  }
+  return sightings as unknown as Sighting[];
+}
+
 /** Every way in which an escape did not go as the table says; none is as it should be. */
-export async function judgeNetEscape(grounds: Grounds, escape: NetEscape): Promise<string[]> {
-  const surprises = await Promise.all([judgeGuest(grounds, escape), judgeInjected(grounds, escape)]);
-  return surprises.flat().map((surprise) => `${escape.name}: ${surprise}`);
+export function judgeNetEscape(escape: NetEscape, seen: Sighting): string[] {
+  const surprises = [...judgeGuest(escape, seen), ...judgeInjected(escape, seen)];
+  return surprises.map((surprise) => `${escape.name}: ${surprise}`);
 }
 
 /** The guest: behind everything, behind wall 1 alone, behind the gate alone, and behind nothing. */
-async function judgeGuest({ bed, variant }: Grounds, { attempt, walls }: NetEscape): Promise<string[]> {
-  const tryWith = (walls: string) => tryNetGuest({ bed, variant: { path: variant, walls } }, attempt);
-  const alone = await tryWith("1");
+function judgeGuest({ attempt, walls }: NetEscape, { guest }: Sighting): string[] {
   const surprises = [
-    ...mustHold("a guest behind all walls", await tryNetGuest({ bed }, attempt)),
-    ...(walls[0].holds ? mustHold : mustFail)("a guest behind wall 1 alone", alone),
-    ...oddRefusals(alone),
+    ...mustHold("a guest behind all walls", guest.product),
+    ...(walls[0].holds ? mustHold : mustFail)("a guest behind wall 1 alone", guest["1"]),
+    ...oddRefusals(guest["1"]),
   ];
   if (attempt.isMalformed || walls[1] === undefined) return surprises;
   return [
     ...surprises,
-    ...mustHold("a guest behind the gate alone", await tryWith("g")),
-    ...mustFail("a guest without a wall", await tryWith("")),
+    ...mustHold("a guest behind the gate alone", guest.g),
+    ...mustFail("a guest without a wall", guest[""]),
   ];
 }
 
 /** Code in the guest's thread: around the gate for walls 2 to 4, through it for the gate. */
-async function judgeInjected({ bed, variant }: Grounds, { attempt, walls }: NetEscape): Promise<string[]> {
-  const tryWith = (walls: string) => tryNetInjected({ bed, variant: { path: variant, walls } }, attempt);
-  const bare = await tryWith("");
+function judgeInjected({ attempt, walls }: NetEscape, { injected }: Sighting): string[] {
+  const bare = injected[""];
   const surprises = [
     ...mustGetOut("injected code without a wall", attempt.isMalformed ? only(bare, AROUND) : bare),
-    ...mustHold("injected code behind the gate and walls 2 to 4", await tryWith("g234")),
+    ...mustHold("injected code behind the gate and walls 2 to 4", injected.g234),
   ];
   for (const [at, verdict] of walls.entries()) {
-    if (at === 0 || verdict === undefined) continue; // behind wall 1 alone stands a guest, not this code
-    const seen = only(await tryWith(NET_WALLS[at]!), at === 1 ? THROUGH : AROUND);
+    const standing = NET_WALLS[at]!;
+    if (standing === "1" || verdict === undefined) continue; // behind wall 1 alone stands a guest, not this code
+    const seen = only(injected[standing], standing === "g" ? THROUGH : AROUND);
     const who = `injected code behind ${NET_WALL_NAMES[at]} alone`;
     surprises.push(...(verdict.holds ? mustHold(who, seen) : mustFail(who, seen)));
   }
