@@ -24,7 +24,7 @@ async function tryAll(): Promise<number> {
     surprises += found.length;
   };
   const head = (names: readonly string[]) =>
-    console.log(["attempt", ...names].map((name, at) => name.padEnd(at === 0 ? 62 : 14)).join(""));
+    console.log(["attempt", ...names].map((name, at) => name.padEnd(at === 0 ? 62 : 14)).join("").trimEnd());
   head(WALL_NAMES);
   for (const escape of ESCAPES) report(escape.name, escape.walls, await judgeEscape({ bed, variant }, escape));
   console.log();
