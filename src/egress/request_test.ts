@@ -194,7 +194,10 @@ Deno.test("readRequest: whatever the bytes, a request or a fault; and a request'
         if (request.kind !== "forward") return;
         assertEquals(findHeadEnd(request.head, 0), request.head.length);
         const again = parseHead(String.fromCharCode(...request.head).slice(0, -4));
-        assertEquals(again.fields.filter(([name]) => name === "host"), [["host", "a.test"]]);
+        // The noise may name another host: what goes out is the one that the gate has matched.
+        const { host, port } = request;
+        const wanted = port === 80 ? host : `${host}:${port}`;
+        assertEquals(again.fields.filter(([name]) => name === "host"), [["host", wanted]]);
         assertEquals(
           again.fields.filter(([name]) => /^(content-length|transfer-encoding)$/.test(name)).length <= 1,
           true,
@@ -203,7 +206,7 @@ Deno.test("readRequest: whatever the bytes, a request or a fault; and a request'
         if (!(error instanceof HeadFault)) throw error;
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: 20_000 },
   );
 });
 
