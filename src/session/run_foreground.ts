@@ -138,6 +138,7 @@ export async function watchCell(running: Running): Promise<ForegroundResult> {
   const outcome = classifyEnding({
     exit,
     ...(stopped && !heard.ended ? { stopped } : {}),
+    ...(isTerminalGone(load.terminal) && !endedWell(heard) ? { stopped: "interrupted" as const } : {}),
     ...(fault ? { fault } : {}),
     ...(heard.ended ? { ended: heard.ended } : {}),
     ...(heard.usage ? { usage: heard.usage } : {}),
@@ -255,10 +256,24 @@ function makeLoad(
     },
     kernel,
     ...(network === undefined ? {} : { network: network.cell }),
-    terminal: [Deno.stdin.isTerminal(), Deno.stdout.isTerminal(), Deno.stderr.isTerminal()],
+    terminal: terminals(),
   };
 }
 
 function hasTerminal(): boolean {
-  return Deno.stdin.isTerminal() || Deno.stdout.isTerminal() || Deno.stderr.isTerminal();
+  return terminals().includes(true);
+}
+
+function terminals(): [boolean, boolean, boolean] {
+  return [Deno.stdin.isTerminal(), Deno.stdout.isTerminal(), Deno.stderr.isTerminal()];
+}
+
+/** A hang-up may reach a guest, as an error of its stream, before its signal reaches this process. */
+function isTerminalGone(before: RunLoad["terminal"]): boolean {
+  const now = terminals();
+  return before.some((was, index) => was && !now[index]);
+}
+
+function endedWell({ ended }: Heard): boolean {
+  return ended?.kind === "exit" && ended.code === 0;
 }

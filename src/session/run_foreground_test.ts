@@ -25,7 +25,7 @@ async function watch(said: readonly object[], { stays = false, silent = false, i
       kill: () => gone.resolve(),
       exit: gone.promise.then(() => stays ? { code: 137, signal: "SIGKILL" as const } : { code: 0, signal: null }),
     },
-    load: { type: "load" } as never,
+    load: { type: "load", terminal: [false, false, false] } as never,
     run: {
       plan: { grants: { limits: { deadline_ms: 60_000 } }, containment: { achieved: "scoped" } } as never,
       trace: { append: (event: string) => void events.push(event) } as never,
