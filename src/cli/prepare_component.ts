@@ -57,6 +57,7 @@ const ROLES = {
     code: "component.no_run_export",
     says: "exports no wasi:cli/run",
     is: "a command",
+    does: "Run",
     verb: "run",
   },
   service: {
@@ -64,6 +65,7 @@ const ROLES = {
     code: "component.no_handler_export",
     says: "exports no wasi:http/incoming-handler",
     is: "a service",
+    does: "Serve",
     verb: "serve-http",
   },
 } as const;
@@ -76,7 +78,7 @@ function refuseRole({ description }: CachedComponent, role: ComponentRole, capsu
   const hint = isOther(description, role)
     ? `it is ${other.is}: use boll ${other.verb}`
     : `wanted a component that is ${is}`;
-  return new CapsuleError(code, `Run ${printableLine(capsule, 80)}: it ${says}; ${hint}`);
+  return new CapsuleError(code, `${ROLES[role].does} ${printableLine(capsule, 80)}: it ${says}; ${hint}`);
 }
 
 function isOther({ exports }: CachedComponent["description"], role: ComponentRole): boolean {

@@ -18,7 +18,7 @@ export { openTrust } from "./trust.ts";
 export type { Trust, TrustedWorkspace } from "./trust.ts";
 export { findUpstream } from "./upstream.ts";
 export type { Upstream } from "./upstream.ts";
-export { findWorkspace, findWorkspaces, readWorkspace } from "./workspace.ts";
+export { findWorkspaces, readWorkspace } from "./workspace.ts";
 export type { Capsule, Capture, Manifest, Positions, Workspace } from "./manifest.ts";
 export type { DeclaredGrants, DeclaredLimits, DeclaredMount } from "./schema.ts";
 

@@ -46,14 +46,6 @@ export async function findWorkspaces(startDir: string): Promise<readonly Workspa
   }
 }
 
-/**
- * The nearest `boll.jsonc` in `startDir` or above.
- * @throws {CapsuleError} `workspace.invalid`
- */
-export async function findWorkspace(startDir: string): Promise<Workspace | undefined> {
-  return (await findWorkspaces(startDir))[0];
-}
-
 function exists(path: string): boolean {
   try {
     Deno.lstatSync(path);

@@ -6,6 +6,7 @@ import type { Upstream } from "../manifest/mod.ts";
 import { type CellUsage, type CellWalls, decodeFromCell, type GuestEnding, type RunLoad } from "../protocol/mod.ts";
 import { makeTemporaryFolder, type SessionPlaces, type TraceWriter } from "../records/mod.ts";
 import { type CellProcess, spawnForegroundCell } from "../supervisor/mod.ts";
+import { makeGuestLoad } from "./guest_load.ts";
 import { checkWalls, wallsEvent } from "./cell_walls.ts";
 import { classifyEnding, type Outcome } from "./outcome.ts";
 import type { LaunchPlan } from "./plan.ts";
@@ -66,7 +67,7 @@ export async function runForeground(run: ForegroundRun): Promise<ForegroundResul
   using tmp = makeTemporaryFolder();
   const denials = new DenialLimit(run);
   await using network = await openNetwork(run, denials);
-  const load = makeLoad(run, tmp.path, network);
+  const load: RunLoad = { ...makeGuestLoad(run, tmp.path, network), kind: "run", terminal: terminals() };
   const supervisorPlaces = {
     ...load.folders,
     session: run.places.root,
@@ -234,30 +235,6 @@ class Watch {
     this.reason ??= reason;
     this.#cell.kill();
   }
-}
-
-function makeLoad(
-  { plan, component, envValues, places, kernel }: ForegroundRun,
-  tmp: string,
-  network: RunNetwork | undefined,
-): RunLoad {
-  return {
-    type: "load",
-    kind: "run",
-    grants: plan.grants,
-    args: [plan.capsule.name, ...plan.args],
-    env: Object.entries(envValues),
-    folders: { cache: component.dir, tmp, ...(plan.grants.fs.work === undefined ? {} : { work: places.work }) },
-    component: {
-      key: component.key,
-      glue: component.glue,
-      modules: component.modules,
-      memories: component.description.memories,
-    },
-    kernel,
-    ...(network === undefined ? {} : { network: network.cell }),
-    terminal: terminals(),
-  };
 }
 
 function hasTerminal(): boolean {

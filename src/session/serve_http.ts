@@ -1,6 +1,7 @@
 import { toFlags } from "../grants/mod.ts";
 import type { FromCell, ServeLoad } from "../protocol/mod.ts";
 import { makeTemporaryFolder } from "../records/mod.ts";
+import { makeGuestLoad } from "./guest_load.ts";
 import { CellPool } from "./cell_pool.ts";
 import { checkWalls, wallsEvent } from "./cell_walls.ts";
 import { GuestLog } from "./guest_log.ts";
@@ -158,7 +159,8 @@ function startCell(
 ): Promise<ServingCell> {
   const { plan } = serving;
   const tmp = makeTemporaryFolder();
-  const load = makeLoad(serving, tmp.path, network);
+  const { concurrency } = serving;
+  const load: ServeLoad = { ...makeGuestLoad(serving, tmp.path, network), kind: "serve", concurrency };
   const places = { ...load.folders, ...network?.places };
   const own = selfCommand(toFlags({ kind: "cell", grants: plan.grants, places, ...sourceFlags() }));
   return ServingCell.start({
@@ -171,27 +173,6 @@ function startCell(
     },
     onMessage,
   });
-}
-
-function makeLoad(serving: HttpServing, tmp: string, network: RunNetwork | undefined): ServeLoad {
-  const { plan, component, envValues, places, kernel, concurrency } = serving;
-  return {
-    type: "load",
-    kind: "serve",
-    grants: plan.grants,
-    args: [plan.capsule.name, ...plan.args],
-    env: Object.entries(envValues),
-    folders: { cache: component.dir, tmp, ...(plan.grants.fs.work === undefined ? {} : { work: places.work }) },
-    component: {
-      key: component.key,
-      glue: component.glue,
-      modules: component.modules,
-      memories: component.description.memories,
-    },
-    kernel,
-    ...(network === undefined ? {} : { network: network.cell }),
-    concurrency,
-  };
 }
 
 function describeLoss({ exit, fault, killedFor, stderr }: CellLoss): string {
