@@ -1,0 +1,112 @@
+/**
+ * The tokens of one tree. A session's reservation is taken when it is admitted, used up by what it says it spent, and
+ * what is left of it goes back when it ends, once. What was spent stays spent.
+ */
+export class TreeBudget {
+  readonly ceiling: number;
+  #spent = 0;
+  readonly #held = new Map<string, { reserved: number; used: number }>();
+
+  /** @param ceiling tokens, 0 or more */
+  constructor(ceiling: number) {
+    if (!Number.isSafeInteger(ceiling) || ceiling < 0) {
+      throw new RangeError(`Tree budget ${ceiling}: must be 0 or more`);
+    }
+    this.ceiling = ceiling;
+  }
+
+  /** Tokens that nobody has spent or reserved; below 0 when sessions spent more than they had reserved. */
+  get available(): number {
+    let open = 0;
+    for (const { reserved, used } of this.#held.values()) open += Math.max(0, reserved - used);
+    return this.ceiling - this.#spent - open;
+  }
+
+  get spent(): number {
+    return this.#spent;
+  }
+
+  /** Sessions that hold a reservation. */
+  get holders(): number {
+    return this.#held.size;
+  }
+
+  /** Reserves `tokens` for a session, or does nothing and says no: 0 is no budget, and more than there is is not there. */
+  reserve(key: string, tokens: number): boolean {
+    if (this.#held.has(key)) throw new TypeError(`Reserve tokens: ${key} holds a reservation already`);
+    if (!Number.isSafeInteger(tokens) || tokens < 1 || tokens > this.available) return false;
+    this.#held.set(key, { reserved: tokens, used: 0 });
+    return true;
+  }
+
+  /** Takes a delta off the session's reservation; beyond it, off the tree. False when the session holds none (any more). */
+  settle(key: string, tokens: number): boolean {
+    const held = this.#held.get(key);
+    if (held === undefined) return false;
+    held.used = saturate(held.used + tokens);
+    this.#spent = saturate(this.#spent + tokens);
+    return true;
+  }
+
+  /** Makes the reservation cover `tokens` more than the session has used, if the tree has them. */
+  cover(key: string, tokens: number): boolean {
+    const held = this.#held.get(key);
+    if (held === undefined) return false;
+    const missing = held.used + tokens - Math.max(held.reserved, held.used);
+    if (missing > this.available) return false;
+    held.reserved = Math.max(held.reserved, held.used + tokens);
+    return true;
+  }
+
+  /** Gives back what is left of the reservation. False the second time. */
+  release(key: string): boolean {
+    return this.#held.delete(key);
+  }
+}
+
+/** What a session asks before it spends, and what bounds the answer. */
+export interface BudgetAsk {
+  readonly key: string;
+  readonly estimate: number;
+  /** Tokens that its own limit leaves it. */
+  readonly ownLeft: number;
+  /** A model that costs `share` (above 0, below 1) of the one asked for. */
+  readonly cheaper?: { readonly model: string; readonly share: number } | undefined;
+}
+
+/** The answer to a session that asked whether it may spend. */
+export type BudgetVerdict =
+  | { readonly kind: "admit"; readonly model?: string }
+  | { readonly kind: "wait"; readonly waitMs: number }
+  | { readonly kind: "refuse"; readonly reason: string };
+
+/** How long to wait for reservations of others, ms. */
+const WAIT_FOR_OTHERS_MS = 1_000;
+
+/**
+ * Admits what the session's own limit and the tree cover; else admits it on the cheaper model if that fits; else lets
+ * it wait while others hold reservations that may come back; else refuses.
+ */
+export function decideBudget(budget: TreeBudget, ask: BudgetAsk): BudgetVerdict {
+  const { key, estimate, ownLeft, cheaper } = ask;
+  if (estimate <= ownLeft && budget.cover(key, estimate)) return { kind: "admit" };
+  const less = cheaper && Math.ceil(estimate * cheaper.share);
+  if (less !== undefined && less <= ownLeft && budget.cover(key, less)) {
+    return { kind: "admit", model: cheaper!.model };
+  }
+  const wanted = less ?? estimate;
+  if (wanted > ownLeft) {
+    return { kind: "refuse", reason: `the session has ${Math.max(0, ownLeft)} tokens left, wanted ${wanted}` };
+  }
+  if (budget.holders > 1) return { kind: "wait", waitMs: WAIT_FOR_OTHERS_MS };
+  return { kind: "refuse", reason: `the tree has ${Math.max(0, budget.available)} tokens left, wanted ${wanted}` };
+}
+
+/** The wait that goes onto the wire: 100 ms to 60 s. */
+export function boundWaitMs(waitMs: number): number {
+  return Math.min(60_000, Math.max(100, Math.ceil(waitMs)));
+}
+
+function saturate(tokens: number): number {
+  return Math.min(tokens, Number.MAX_SAFE_INTEGER);
+}
