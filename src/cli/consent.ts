@@ -31,7 +31,7 @@ export function obtainConsent({ resolved, digest, accept, remember }: ConsentReq
 
 function askOnTerminal({ capsule, grants }: Resolved, keeps: boolean, context: Context): void {
   const name = printableLine(capsule.name);
-  if (!Deno.stdin.isTerminal() || !context.stderr.isTerminal) {
+  if (context.readAnswer === undefined) {
     throw new CapsuleError(
       "consent.required",
       `Run ${name}: a foreign capsule that was not accepted yet; look at it with \`boll explain\`, then add --accept`,
@@ -39,11 +39,10 @@ function askOnTerminal({ capsule, grants }: Resolved, keeps: boolean, context: C
   }
   context.stderr.write(`${name} is not one of your own capsules. It asks for:\n${describeGrants(grants.grants)}`);
   context.stderr.write(`Run it with exactly these${keeps ? ", and remember that" : ", this once"}? [y/N] `);
-  if (!/^y(es)?$/i.test(readLine())) throw new CapsuleError("consent.refused", `Run ${name}: not accepted`);
+  if (!isYes(context.readAnswer())) throw new CapsuleError("consent.refused", `Run ${name}: not accepted`);
 }
 
-function readLine(): string {
-  const buffer = new Uint8Array(256);
-  const count = Deno.stdin.readSync(buffer) ?? 0;
-  return new TextDecoder().decode(buffer.subarray(0, count)).trim();
+/** Whether an answer is a yes; anything else is a no. */
+export function isYes(answer: string): boolean {
+  return /^y(es)?$/i.test(answer);
 }

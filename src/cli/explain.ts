@@ -5,7 +5,7 @@ import { probeHull } from "../hull/mod.ts";
 import { digestCapsule } from "../manifest/mod.ts";
 import { ensureComponent } from "../session/mod.ts";
 import { explanationText } from "./explanation_text.ts";
-import { GRANT_OPTIONS, REFUSED_GRANT_FLAGS } from "./grant_flags.ts";
+import { GRANT_OPTIONS } from "./grant_flags.ts";
 import { paintFor } from "./paint.ts";
 import { type Resolved, resolveRun } from "./resolve_run.ts";
 import type { Context, Verb } from "./verb.ts";
@@ -17,7 +17,7 @@ export const verb: Verb = {
   usage: "explain CAPSULE [options]",
   operands: { min: 1, max: 1, names: ["CAPSULE"] },
   options: [...GRANT_OPTIONS, { name: "json", summary: "Print JSON" }],
-  refused: REFUSED_GRANT_FLAGS,
+  refused: { ask: "nothing runs here, so nothing is asked; what is missing is listed" },
   notes: [
     "Give it the flags that you would give to `boll run`. No guest code runs; the",
     "component is read in a cell of its own to list its imports.",

@@ -15,9 +15,10 @@ export const GRANT_OPTIONS: readonly Option[] = [
   { name: "containment", value: "CLASS", summary: "Refuse to run below: advisory, scoped" },
 ];
 
-/** Flags about grants that exist and have no effect yet, so they are refused by name. */
-export const REFUSED_GRANT_FLAGS: Readonly<Record<string, string>> = {
-  "ask": "not supported yet; give --mount, --net, --env or --accept",
+/** The flag of the verbs that run something: {@link askForGrants}. */
+export const ASK_OPTION: Option = {
+  name: "ask",
+  summary: "Ask at the start for each grant it lacks",
 };
 
 /**

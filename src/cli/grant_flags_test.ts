@@ -1,20 +1,12 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import { CapsuleError } from "../base/mod.ts";
 import { readArguments } from "./arguments.ts";
-import {
-  GRANT_OPTIONS,
-  parseContainment,
-  parseDuration,
-  parseMemory,
-  readGrantFlags,
-  REFUSED_GRANT_FLAGS,
-} from "./grant_flags.ts";
+import { GRANT_OPTIONS, parseContainment, parseDuration, parseMemory, readGrantFlags } from "./grant_flags.ts";
 
 const RULES = {
   name: "run",
   operands: { min: 0, max: 0, names: [] },
   options: GRANT_OPTIONS,
-  refused: REFUSED_GRANT_FLAGS,
 };
 const read = (...argv: string[]) => readGrantFlags(readArguments(RULES, argv).args);
 
@@ -108,10 +100,4 @@ Deno.test("readGrantFlags: --net in canonical form or refused, --no-net, never b
   assertStringIncludes(message, 'Read --net: found "example.com": found no scheme; allowed: https://host[:port]');
   assert(!refusal(() => read("--net", "https://user:hidden@example.com")).message.includes("hidden"));
   refusal(() => read("--no-net", "--net", "https://example.com"));
-});
-
-Deno.test("grant flags: --ask is refused as not supported yet", () => {
-  const { problems } = readArguments(RULES, ["--ask"]);
-  assertEquals(problems.map(({ code }) => code), ["usage.unknown_flag"]);
-  assertStringIncludes(problems[0]!.message, "Read --ask: not supported yet");
 });

@@ -26,12 +26,29 @@ export async function prepareComponent(
   context: Context,
   { role = "command", ...watch }: PrepareComponentOptions = {},
 ): Promise<CachedComponent> {
-  const { capsule, home, grants } = resolved;
+  const { capsule, grants } = resolved;
+  const component = await buildComponent(resolved, digest, hull, context, watch);
+  const misfit = refuseRole(component, role, capsule.name);
+  if (misfit && isOther(component.description, role)) throw misfit;
+  const missing = checkImports(component.description.imports, grants.grants, capsule.manifest, role);
+  if (missing.length > 0) throw refuseImports(missing, capsule.manifestPath);
+  if (misfit) throw misfit;
+  return component;
+}
+
+/** The component as the cache has it, or built into it; a person who waits for that is told. @throws `component.*` */
+export async function buildComponent(
+  { capsule, home, grants }: Resolved,
+  digest: string,
+  hull: boolean,
+  context: Context,
+  watch: Pick<BuildRequest, "interrupt" | "onMismatch"> = {},
+): Promise<CachedComponent> {
   const timer = setTimeout(() => {
     if (context.stderr.isTerminal) context.stderr.write("boll: building the component, once…\n");
   }, PATIENCE_MS);
   try {
-    const component = await ensureComponent({
+    return await ensureComponent({
       cacheRoot: home.cache,
       componentPath: capsule.componentPath,
       digest,
@@ -39,12 +56,6 @@ export async function prepareComponent(
       hull,
       ...watch,
     });
-    const misfit = refuseRole(component, role, capsule.name);
-    if (misfit && isOther(component.description, role)) throw misfit;
-    const missing = checkImports(component.description.imports, grants.grants, capsule.manifest, role);
-    if (missing.length > 0) throw refuseImports(missing, capsule.manifestPath);
-    if (misfit) throw misfit;
-    return component;
   } finally {
     clearTimeout(timer);
   }

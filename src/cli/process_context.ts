@@ -4,7 +4,9 @@ import { type Context, StdoutClosed, type TextSink } from "./verb.ts";
 
 /** The context of this very process: its own streams and environment. */
 export function processContext(): Context {
+  const isAnswerable = Deno.stdin.isTerminal() && Deno.stderr.isTerminal();
   return {
+    ...(isAnswerable ? { readAnswer } : {}),
     stdout: stdoutSink(),
     stderr: stderrSink(),
     readVariable: (name) => Deno.env.get(name),
@@ -38,4 +40,13 @@ function stderrSink(): TextSink {
       } catch { /* nobody is left to be told */ }
     },
   };
+}
+
+/** The longest line that a terminal gives at once (termios, canonical mode), bytes. */
+const MAX_LINE_BYTES = 4096;
+
+function readAnswer(): string {
+  const buffer = new Uint8Array(MAX_LINE_BYTES);
+  const count = Deno.stdin.readSync(buffer) ?? 0;
+  return new TextDecoder().decode(buffer.subarray(0, count)).trim();
 }

@@ -1,4 +1,4 @@
-import { type ResolvedGrants, resolveGrants, type ResolveGrantsInput } from "../grants/mod.ts";
+import { type OperatorFlags, type ResolvedGrants, resolveGrants, type ResolveGrantsInput } from "../grants/mod.ts";
 import {
   type Capsule,
   findUpstream,
@@ -25,6 +25,15 @@ export interface Resolved {
   readonly upstream: Upstream;
 }
 
+/** Options of {@link resolveRun}. */
+export interface ResolveRunOptions extends Pick<ResolveGrantsInput, "unbound"> {
+  /** What the operator answered, beside what was typed as flags. */
+  readonly answers?: Answers;
+}
+
+/** Grants that the operator gave when asked. */
+export type Answers = Pick<OperatorFlags, "mounts" | "net" | "clocks" | "random">;
+
 /**
  * What a capsule would run with: manifest, operator's flags and every ceiling above it, resolved. `unbound: "list"` keeps mounts that nothing binds
  * apart instead of refusing them.
@@ -35,9 +44,9 @@ export async function resolveRun(
   path: string,
   args: Arguments,
   context: Context,
-  { unbound }: Pick<ResolveGrantsInput, "unbound"> = {},
+  { unbound, answers = {} }: ResolveRunOptions = {},
 ): Promise<Resolved> {
-  const flags = readGrantFlags(args);
+  const flags = addAnswers(readGrantFlags(args), answers);
   const capsule = await loadCapsule(path);
   const workspaces = await findWorkspaces(capsule.root);
   const home = openHome(context.readVariable);
@@ -57,4 +66,14 @@ export async function resolveRun(
   const ignored = resolved.grants.net.length === 0 ? [] : upstream.warnings;
   const grants = { ...resolved, warnings: [...resolved.warnings, ...ignored] };
   return { capsule, home, trust, own, grants, upstream };
+}
+
+function addAnswers(flags: OperatorFlags, answers: Answers): OperatorFlags {
+  const net = [...(flags.net ?? []), ...(answers.net ?? [])];
+  return {
+    ...flags,
+    ...answers,
+    mounts: [...(flags.mounts ?? []), ...(answers.mounts ?? [])],
+    ...(net.length === 0 ? {} : { net }),
+  };
 }

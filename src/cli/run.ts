@@ -5,11 +5,12 @@ import { type CapsuleDigests, digestCapsule } from "../manifest/mod.ts";
 import { isCompiled } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { obtainConsent } from "./consent.ts";
-import { GRANT_OPTIONS, REFUSED_GRANT_FLAGS } from "./grant_flags.ts";
+import { resolveAsking } from "./ask_for_grants.ts";
+import { ASK_OPTION, GRANT_OPTIONS } from "./grant_flags.ts";
 import { guestArguments, launch } from "./launch.ts";
 import { prepareComponent } from "./prepare_component.ts";
 import { warnOf } from "./report_ending.ts";
-import { type Resolved, resolveRun } from "./resolve_run.ts";
+import type { Resolved } from "./resolve_run.ts";
 import { recordSession } from "./session_record.ts";
 import type { Context, Verb } from "./verb.ts";
 
@@ -21,12 +22,12 @@ export const verb: Verb = {
   operands: { min: 1, max: 1, rest: true, names: ["CAPSULE"] },
   options: [
     ...GRANT_OPTIONS,
+    ASK_OPTION,
     { name: "accept", summary: "Accept a foreign capsule's grants, and remember it" },
     { name: "dry-run", summary: "Check and build everything, run nothing" },
     { name: "json", summary: "End with one JSON object on stderr" },
     { name: "quiet", summary: "No notes of boll's own, only errors" },
   ],
-  refused: REFUSED_GRANT_FLAGS,
   notes: [
     "CAPSULE is a folder, a capsule.jsonc, or a bare .wasm.",
     "",
@@ -37,7 +38,7 @@ export const verb: Verb = {
 };
 
 async function runVerb(args: Arguments, context: Context): Promise<number> {
-  const resolved = await resolveRun(args.operands[0]!, args, context);
+  const resolved = await resolveAsking(args.operands[0]!, args, context);
   const digests = digestCapsule(resolved.capsule);
   if (!args.has("quiet")) warnOf(resolved, context);
   const isDryRun = args.has("dry-run");

@@ -3,14 +3,15 @@ import { DEFAULT_LIMITS } from "../grants/mod.ts";
 import { digestCapsule } from "../manifest/mod.ts";
 import { interrupted, openHull, type Outcome, type ServingResult, startServing } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
+import { resolveAsking } from "./ask_for_grants.ts";
 import { obtainConsent } from "./consent.ts";
 import { Denials } from "./denials.ts";
-import { GRANT_OPTIONS, parseMemory, REFUSED_GRANT_FLAGS } from "./grant_flags.ts";
+import { ASK_OPTION, GRANT_OPTIONS, parseMemory } from "./grant_flags.ts";
 import { holdComponent } from "./held_component.ts";
 import { DEFAULT_LISTEN, formatListen, parseListen } from "./listen_address.ts";
 import { prepareComponent } from "./prepare_component.ts";
 import { warnOf } from "./report_ending.ts";
-import { type Resolved, resolveRun } from "./resolve_run.ts";
+import type { Resolved } from "./resolve_run.ts";
 import { type RecordedEnding, recordSession, type SessionRecord, writePlanOf } from "./session_record.ts";
 import type { Context, Verb } from "./verb.ts";
 
@@ -27,11 +28,11 @@ export const verb: Verb = {
     { name: "queue", value: "N", summary: "Requests that may wait, the next gets 503 (128)" },
     { name: "max-body", value: "SIZE", summary: "Longest request body (100m)" },
     ...GRANT_OPTIONS,
+    ASK_OPTION,
     { name: "accept", summary: "Accept a foreign capsule's grants, and remember it" },
     { name: "json", summary: "Print JSON" },
     { name: "quiet", summary: "No notes of boll's own, only errors" },
   ],
-  refused: REFUSED_GRANT_FLAGS,
   run: runVerb,
 };
 
@@ -55,7 +56,7 @@ interface ServeFlags {
 
 async function runVerb(args: Arguments, context: Context): Promise<number> {
   const flags = readServeFlags(args);
-  const resolved = await resolveRun(args.operands[0]!, args, context);
+  const resolved = await resolveAsking(args.operands[0]!, args, context, "service");
   const { limits } = resolved.grants.grants;
   if (limits.cpu_seconds !== undefined) {
     // A cell's instances share one thread: the kernel counts them together.

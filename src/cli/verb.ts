@@ -61,6 +61,8 @@ export interface Context {
   readonly watchInterrupt?: () => AbortSignal;
   /** The same for a verb that drains: the second signal ends it at once. */
   readonly watchInterrupts?: () => { readonly first: AbortSignal; readonly second: AbortSignal };
+  /** One line that a person types, without its end; empty at the end of input. Absent: nobody is there to ask. */
+  readonly readAnswer?: () => string;
   /** Absent: the session room's, which builds. */
   readonly describeComponent?: DescribeComponent;
 }

@@ -28,6 +28,9 @@ export interface OperatorFlags {
   readonly containment?: Containment;
   /** `--work DIR`: the folder that appears at `/workdir`. */
   readonly work?: string;
+  /** The operator's yes to interfaces that the manifest switches off (`--ask`). */
+  readonly clocks?: true;
+  readonly random?: true;
 }
 
 /**

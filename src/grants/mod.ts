@@ -19,6 +19,7 @@ export { narrow } from "./narrow.ts";
 export type { Dropped, Narrowed } from "./narrow.ts";
 export { resolveGrants } from "./resolve.ts";
 export type { ResolvedGrants, ResolveGrantsInput } from "./resolve.ts";
+export { resolveFolder } from "./mounts.ts";
 export type { UnboundMount } from "./mounts.ts";
 export type { ProtectedPlaces } from "./protect.ts";
 export { checkImports, refuseImports, toImports } from "./imports.ts";

@@ -90,6 +90,8 @@ function applyFlags(capsule: Capsule, mounts: readonly MountGrant[], flags: Oper
     fs: { mounts, ...(work === undefined ? {} : { work }) },
     env: [...new Set([...declared.env, ...(flags.env ?? []).map(({ name }) => name)])],
     net: flags.noNet ? [] : canonicalNet([...declared.net, ...(flags.net ?? [])]),
+    clocks: declared.clocks || flags.clocks === true,
+    random: declared.random || flags.random === true,
     limits: {
       ...declared.limits,
       ...(flags.memoryMb === undefined ? {} : { memory_mb: flags.memoryMb }),
@@ -149,6 +151,8 @@ function typedGrants(flags: OperatorFlags): ReadonlySet<string> {
     ...(flags.env ?? []).map(({ name }) => `env:${name}`),
     ...(flags.net ?? []).map((entry) => `net:${entry}`),
     ...(flags.work === undefined ? [] : ["fs.work"]),
+    ...(flags.clocks === undefined ? [] : ["clocks"]),
+    ...(flags.random === undefined ? [] : ["random"]),
     ...(flags.memoryMb === undefined ? [] : ["limits.memory_mb"]),
     ...(flags.deadlineMs === undefined ? [] : ["limits.deadline_ms"]),
   ]);

@@ -13,7 +13,7 @@ forEachMode(
       [["run", guest, "--mont", "x:/y"], /--mount/],
       [["run", guest, "--deadline", "soon"], /deadline/],
       [["run", guest, "--mount", "nowhere"], /HOST:GUEST|mount/],
-      [["run", guest, "--ask"], /not supported yet/],
+      [["explain", guest, "--ask"], /nothing is asked/],
       [["run"], /CAPSULE/],
     ];
     for (const [args, wanted] of wrong) {
