@@ -53,7 +53,7 @@ function refuseImport(path: string, specifier: string, dynamic: boolean): string
 function refuseRoomImport(room: string, target: string): string | undefined {
   const [top, targetRoom] = target.split("/");
   if (isOfTests(target)) return `found ${target}, wanted nothing that only tests use`;
-  if (target.startsWith(`src/${room}/`) || SIDE_DOORS[target] === room) return undefined;
+  if (target.startsWith(`src/${room}/`) || SIDE_DOORS[target]?.includes(room)) return undefined;
   if (top !== "src") return `found ${target}, wanted a room in src/`;
   if (targetRoom === "std") return `found ${target}, wanted the name @std/…`;
   const allowed = ROOMS[room] ?? [];

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import plugin from "./room_rule.ts";
-import { ROOMS } from "./rooms.ts";
+import { ROOMS, SIDE_DOORS } from "./rooms.ts";
 
 /** `rule: message` of each finding in a file of that path and text. */
 function lint(path: string, source: string): string[] {
@@ -48,8 +48,20 @@ Deno.test("room-imports sees every form of import, and a room's inside stays its
   ) {
     assertRefused("src/cli/x.ts", source, "room-imports", "wanted src/hull/mod.ts");
   }
-  assertAllowed("src/guest/build_main.ts", `import "../component/build.ts";`);
-  assertRefused("src/cli/x.ts", `import "../component/build.ts";`, "room-imports", "wanted src/component/mod.ts");
+});
+
+Deno.test("room-imports opens a side door to the rooms that the table names and to no other", () => {
+  for (const [door, rooms] of Object.entries(SIDE_DOORS)) {
+    const [, owner] = door.split("/");
+    for (const room of Object.keys(ROOMS)) {
+      const source = `import "../${door.slice("src/".length)}";`;
+      if (room === owner || rooms.includes(room)) assertAllowed(`src/${room}/x.ts`, source);
+      else assertRefused(`src/${room}/x.ts`, source, "room-imports", `found `);
+    }
+    for (const room of rooms) assert(ROOMS[room]!.includes(owner!), `${room} may not enter ${owner}`);
+  }
+  assertRefused("src/guest/x.ts", `import "../protocol/control/mod.ts";`, "room-imports", "wanted src/protocol/mod.ts");
+  assertRefused("src/cli/x.ts", `import "../protocol/control/turn.ts";`, "room-imports", "wanted src/protocol/mod.ts");
 });
 
 Deno.test("room-imports refuses a computed import(), std by path, and files outside src/", () => {

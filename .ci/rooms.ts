@@ -38,9 +38,10 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
 /** Files that `main.ts` loads, one per role; beside it only their own room may. */
 export const ROLE_ENTRIES: readonly string[] = Object.keys(ROLES).filter((entry) => entry !== "main.ts");
 
-/** Files beside a `mod.ts` that one other room may import, too heavy to stand behind the door. */
-export const SIDE_DOORS: Readonly<Record<string, string>> = {
-  "src/component/build.ts": "guest",
+/** A room's further doors → the rooms that may enter by them: too heavy, or for too few, to stand behind its `mod.ts`. */
+export const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
+  "src/component/build.ts": ["guest"],
+  "src/protocol/control/mod.ts": ["supervisor", "session", "delegation", "agent", "cli"],
 };
 
 /** Global or member that only the room named may use; `null` is none. */

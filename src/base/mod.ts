@@ -10,3 +10,4 @@ export * from "./ids.ts";
 export * from "./printable.ts";
 export * from "./rules.ts";
 export * from "./shell_word.ts";
+export * from "./status.ts";

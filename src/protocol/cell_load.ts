@@ -1,6 +1,6 @@
-import { CapsuleError } from "../base/mod.ts";
-import { Fields, textItem } from "./fields.ts";
 import type { Grants } from "../grants/mod.ts";
+import { Fields, pairItem, textItem } from "./fields.ts";
+import { decodeGrants } from "./decode_grants.ts";
 
 /** One file of a cached component: name, SHA-256 (lower-case hex), size in bytes. */
 export interface CellFile {
@@ -93,13 +93,12 @@ export function decodeLoad(fields: Fields): RunLoad | ServeLoad | BuildLoad {
         terminal: [terminal[0] === true, terminal[1] === true, terminal[2] === true],
       };
     }
-    case "serve": {
-      const concurrency = fields.integer("concurrency");
-      if (concurrency < 1 || concurrency > 1_000) {
-        throw new CapsuleError("protocol.bad_field", "Read a message: message.concurrency is not 1 to 1000");
-      }
-      return { ...decodeGuestLoad(fields), kind: "serve", concurrency };
-    }
+    case "serve":
+      return {
+        ...decodeGuestLoad(fields),
+        kind: "serve",
+        concurrency: fields.integer("concurrency", { min: 1, max: 1_000 }),
+      };
     case "build":
       return decodeBuildLoad(fields);
   }
@@ -113,7 +112,7 @@ function decodeGuestLoad(fields: Fields): Omit<RunLoad, "kind" | "terminal"> {
     type: "load",
     grants: decodeGrants(fields.object("grants")),
     args: fields.list("args", textItem),
-    env: fields.list("env", decodePair),
+    env: fields.list("env", pairItem),
     folders: {
       cache: folders.string("cache"),
       tmp: folders.string("tmp"),
@@ -152,11 +151,6 @@ function decodeNetwork(fields: Fields): CellNetwork {
   };
 }
 
-function decodePair(item: unknown, path: string): [string, string] {
-  const pair = Array.isArray(item) && item.length === 2 ? item : [];
-  return [textItem(pair[0], `${path}[0]`), textItem(pair[1], `${path}[1]`)];
-}
-
 function decodeFile(fields: Fields): CellFile {
   return {
     name: fields.string("name", { max: 256 }),
@@ -171,38 +165,5 @@ function decodeMemory(fields: Fields): CellMemory {
     page_bytes: fields.integer("page_bytes"),
     min_pages: fields.integer("min_pages"),
     max_pages: fields.integer("max_pages"),
-  };
-}
-
-function decodeGrants(fields: Fields): Grants {
-  const fs = fields.object("fs");
-  const limits = fields.object("limits");
-  return {
-    fs: {
-      ...fs.optional("work", (name) => fs.oneOf(name, ["ro", "rw"] as const)),
-      mounts: fs.list("mounts", (item, path) => {
-        const mount = new Fields(item, path);
-        return {
-          guest: mount.string("guest"),
-          mode: mount.oneOf("mode", ["ro", "rw"] as const),
-          host: mount.string("host"),
-        };
-      }),
-    },
-    env: fields.list("env", textItem),
-    net: fields.list("net", textItem),
-    stdio: fields.boolean("stdio"),
-    clocks: fields.boolean("clocks"),
-    random: fields.boolean("random"),
-    limits: {
-      memory_mb: limits.integer("memory_mb"),
-      deadline_ms: limits.integer("deadline_ms"),
-      ...limits.optional("cpu_seconds", (name) => limits.integer(name)),
-      ...limits.optional("output_bytes", (name) => limits.integer(name)),
-      open_files: limits.integer("open_files"),
-      file_bytes: limits.integer("file_bytes"),
-      work_bytes: limits.integer("work_bytes"),
-    },
-    ...fields.optional("containment", (name) => fields.oneOf(name, ["advisory", "scoped"] as const)),
   };
 }

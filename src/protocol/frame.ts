@@ -36,6 +36,12 @@ export class FrameDecoder {
   #payload: Uint8Array | undefined;
   #payloadFilled = 0;
   #offset = 0;
+  #payloadOffset = 0;
+
+  /** Where in the stream the payload of the message that came last began, for a fault that is found in it. */
+  get payloadOffset(): number {
+    return this.#payloadOffset;
+  }
 
   /**
    * The messages that end in this chunk, in order. The caller's chunk is not kept.
@@ -111,7 +117,7 @@ export class FrameDecoder {
   }
 
   #decode(payload: Uint8Array): Record<string, unknown> {
-    const at = this.#offset;
+    const at = this.#payloadOffset = this.#offset;
     this.#offset += payload.length;
     let value: unknown;
     try {

@@ -2,23 +2,9 @@
  * The trace's events and their fields (README, "Trace"). A new event is one more entry of {@link TraceFields}: writer
  * and readers take it from there.
  */
-import type { Containment } from "../base/mod.ts";
+import type { Containment, EndedBy, SessionStatus } from "../base/mod.ts";
 
-/** What ended a session. */
-export type EndedBy =
-  | "guest"
-  | "trap"
-  | "deadline"
-  | "memory"
-  | "cpu"
-  | "output"
-  | "refused"
-  | "interrupted"
-  | "stdout_closed"
-  | "crashed";
-
-/** How a session ended, as a whole. */
-export type SessionStatus = "completed" | "failed" | "refused" | "deadline" | "cancelled" | "crashed";
+export type { EndedBy, SessionStatus };
 
 /** First event: what runs, how it is contained, with which authority. No values of variables, no secrets. */
 export interface SessionStart {

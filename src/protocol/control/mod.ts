@@ -1,0 +1,16 @@
+/**
+ * The messages between a supervisor and its sessions (control protocol §2 to §4), typed and checked: what a frame holds
+ * in, `ControlMsg` and `AgentMsg` out, or a fault that names the field and never its value. A door of its own, because a
+ * cell and a run in the foreground need none of it. Types may be imported from here at no cost.
+ * @module
+ */
+export * from "./agent_messages.ts";
+export * from "./allowed_tools.ts";
+export * from "./control_messages.ts";
+export * from "./intelligence.ts";
+export { type JsonSchema, jsonSchema, MAX_JSON_DEPTH, MAX_SCHEMA_BYTES } from "./opaque_json.ts";
+export * from "./session_limits.ts";
+export * from "./spawn_payload.ts";
+export * from "./task_outcome.ts";
+export * from "./turn.ts";
+export type { UnknownMessage } from "./unknown_message.ts";
