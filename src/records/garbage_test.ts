@@ -9,7 +9,7 @@ import {
   startedMsOf,
 } from "./mod.ts";
 import { createSession, type Home, isRunning, listSessions, markCrashed, removeSession, TraceWriter } from "./mod.ts";
-import { makeTemporaryFolder, writePlan } from "./mod.ts";
+import { makeTemporaryFolder, runtimeFolder, writePlan } from "./mod.ts";
 
 const END = { status: "completed", exit_code: 0, ended_by: "guest", duration_ms: 1000 } as const;
 const DAY_MS = 86_400_000;
@@ -180,7 +180,9 @@ Deno.test("collectGarbage: a cached component goes when unused for long, not whi
 
 Deno.test("collectGarbage: a temporary folder goes when its maker is gone, and only then", () =>
   withBed(({ folder, runtime, gc }) => {
-    const living = makeTemporaryFolder((name) => name === "XDG_RUNTIME_DIR" ? `${folder}/run` : undefined);
+    const living = makeTemporaryFolder(
+      runtimeFolder((name) => name === "XDG_RUNTIME_DIR" ? `${folder}/run` : undefined),
+    );
     Deno.mkdirSync(`${runtime}/0123abcd/x`, { recursive: true });
     for (const name of ["other", "0123ABCD", "0123abcd.sock"]) Deno.mkdirSync(`${runtime}/${name}`);
     Deno.symlinkSync(folder, `${runtime}/00000000`);
@@ -244,10 +246,10 @@ Deno.test("collectGarbage: two at once beside runs remove each old session once,
     );
     Deno.writeTextFileSync(
       `${folder}/runs.ts`,
-      `import { createSession, makeTemporaryFolder, openHome, TraceWriter } from ${room};
+      `import { createSession, makeTemporaryFolder, openHome, runtimeFolder, TraceWriter } from ${room};
        const home = openHome(() => ${JSON.stringify(home.root)});
        for (let i = 0; i < 150; i++) {
-         using tmp = makeTemporaryFolder(() => ${JSON.stringify(`${folder}/run`)});
+         using tmp = makeTemporaryFolder(runtimeFolder(() => ${JSON.stringify(`${folder}/run`)}));
          using places = createSession(home);
          using trace = new TraceWriter(places, { onProblem: (error) => { throw error; } });
          Deno.writeTextFileSync(tmp.path + "/n", "x");

@@ -37,12 +37,11 @@ export function runtimeFolder(readVariable: ReadVariable = (name) => Deno.env.ge
 }
 
 /**
- * Makes a fresh 0700 folder below {@link runtimeFolder}: a child's HOME and TMPDIR, and the socket to it. Its lock is
+ * Makes a fresh 0700 folder below `parent`, a private one: a child's HOME and TMPDIR, and the socket to it. Its lock is
  * held until it is removed, so that a `gc` knows the folders of the dead.
  * @throws `runtime.unusable`
  */
-export function makeTemporaryFolder(readVariable?: ReadVariable): TemporaryFolder {
-  const parent = runtimeFolder(readVariable);
+export function makeTemporaryFolder(parent: string = runtimeFolder()): TemporaryFolder {
   for (let attempt = 0;; attempt++) {
     const path = join(parent, randomName());
     try {

@@ -38,8 +38,8 @@ Deno.test("runtimeFolder: a planted link or an open folder is not used", () =>
 
 Deno.test("makeTemporaryFolder: fresh, 0700, short enough for a socket, gone with all below", () =>
   withFolder((folder) => {
-    const first = makeTemporaryFolder(runtimeDir(folder));
-    const second = makeTemporaryFolder(runtimeDir(folder));
+    const first = makeTemporaryFolder(runtimeFolder(runtimeDir(folder)));
+    const second = makeTemporaryFolder(runtimeFolder(runtimeDir(folder)));
     assertNotEquals(first.path, second.path);
     assertEquals(Deno.lstatSync(first.path).mode! & 0o777, 0o700);
     assert(new TextEncoder().encode(first.path).length <= MAX_RUNTIME_PATH_BYTES);

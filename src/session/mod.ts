@@ -6,7 +6,8 @@
 export * from "./build_component.ts";
 export * from "./outcome.ts";
 export * from "./plan.ts";
-export { type Denied, type ForegroundResult, type ForegroundRun, runForeground } from "./run_foreground.ts";
+export type { CellRun, Denied } from "./run_cell.ts";
+export { runForeground } from "./run_foreground.ts";
 export * from "./self_command.ts";
 export type { HttpServing, ServingResult } from "./serve_http.ts";
 export { startServing } from "./start_serving.ts";

@@ -40,9 +40,7 @@ export function classifyEnding(facts: CellFacts): Outcome {
 }
 
 function classifyGuest(ended: GuestEnding, usage: CellUsage | undefined): Outcome {
-  if (ended.kind === "limit") {
-    return { status: "failed", exit_code: 8, ended_by: "output", detail: "the guest wrote more than its output limit" };
-  }
+  if (ended.kind === "limit") return outputEnding();
   if (ended.kind === "exit" && ended.code === 0) return { status: "completed", exit_code: 0, ended_by: "guest" };
   if (usage && usage.memory_percent >= FULL_MEMORY_PERCENT) {
     return { status: "failed", exit_code: 8, ended_by: "memory", detail: "the guest reached its memory limit" };
@@ -50,6 +48,11 @@ function classifyGuest(ended: GuestEnding, usage: CellUsage | undefined): Outcom
   if (usage?.stdout_closed) return { status: "failed", exit_code: 141, ended_by: "stdout_closed" };
   if (ended.kind === "exit") return { status: "failed", exit_code: ended.code, ended_by: "guest" };
   return { status: "failed", exit_code: 1, ended_by: "trap", detail: `${ended.trap}: ${ended.detail}` };
+}
+
+/** The guest wrote more than it may. */
+export function outputEnding(): Outcome {
+  return { status: "failed", exit_code: 8, ended_by: "output", detail: "the guest wrote more than its output limit" };
 }
 
 function classifyExit({ code, signal }: ChildExit): Outcome {

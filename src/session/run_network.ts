@@ -4,7 +4,7 @@ import { type Grants, isIpLiteral, type NetEntry, type NetPlaces, parseNetEntry 
 import type { Upstream } from "../manifest/mod.ts";
 import type { CellNetwork, HostCall, HostResult } from "../protocol/mod.ts";
 import type { TraceWriter } from "../records/mod.ts";
-import type { Denied } from "./run_foreground.ts";
+import type { Denied } from "./run_cell.ts";
 
 /** What the network of a run is opened with. */
 export interface RunNetworkOptions {

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { CapsuleError } from "../base/mod.ts";
 import { NO_GRANTS } from "../grants/mod.ts";
 import { TraceWriter } from "../records/mod.ts";
-import type { Denied } from "./run_foreground.ts";
+import type { Denied } from "./run_cell.ts";
 import { RunNetwork } from "./run_network.ts";
 
 /** A network with these entries and a trace in `folder`. */

@@ -7,14 +7,14 @@ import { checkWalls, wallsEvent } from "./cell_walls.ts";
 import { GuestLog } from "./guest_log.ts";
 import { HttpService } from "./http_service.ts";
 import { Listener } from "./listener.ts";
-import type { ForegroundRun } from "./run_foreground.ts";
+import type { CellRun } from "./run_cell.ts";
 import type { RunNetwork } from "./run_network.ts";
 import { selfCommand, sourceFlags } from "./self_command.ts";
 import { type CellLoss, ServingCell } from "./serving_cell.ts";
 import { supervisorRules } from "./supervisor_hull.ts";
 
 /** A service capsule behind a listener. */
-export interface HttpServing extends Omit<ForegroundRun, "interrupt"> {
+export interface HttpServing extends Omit<CellRun, "interrupt" | "onReady" | "tmp"> {
   readonly listen: { readonly hostname: string; readonly port: number };
   readonly cells: number;
   readonly concurrency: number;

@@ -20,6 +20,14 @@ const HELLO_MAX_BYTES = 512;
 /** The length before every frame, bytes. */
 const FRAME_HEAD_BYTES = 4;
 
+/** A captured cell: its frames, and beside them its guest's own streams. */
+export interface CapturedCell {
+  readonly cell: CellProcess;
+  readonly stdin: WritableStream<Uint8Array>;
+  readonly stdout: ReadableStream<Uint8Array>;
+  readonly stderr: ReadableStream<Uint8Array>;
+}
+
 /**
  * Starts a foreground cell: the user's own stdin, stdout and stderr, the caller's process group, and a unix socket
  * `tmp/s` for frames, to which it presents the nonce it found in `tmp/n`.
@@ -27,6 +35,25 @@ const FRAME_HEAD_BYTES = 4;
  * @throws `cell.start_failed` when it ends (the cause is its {@link ChildExit}), or says nothing, before it has connected.
  */
 export async function spawnForegroundCell(launch: CellLaunch): Promise<CellProcess> {
+  const { cell } = await spawnSocketCell(launch, "inherit");
+  return cell;
+}
+
+/**
+ * Starts a captured cell: as a foreground cell, but with pipes to the caller for stdin, stdout and stderr, and its own
+ * process group. The streams are the caller's to read and to close.
+ *
+ * @throws `cell.start_failed` as {@link spawnForegroundCell}
+ */
+export async function spawnCapturedCell(launch: CellLaunch): Promise<CapturedCell> {
+  const { cell, child } = await spawnSocketCell(launch, "piped");
+  return { cell, stdin: child.stdin, stdout: child.stdout, stderr: child.stderr };
+}
+
+async function spawnSocketCell(
+  launch: CellLaunch,
+  stdio: "inherit" | "piped",
+): Promise<{ readonly cell: CellProcess; readonly child: Deno.ChildProcess }> {
   const nonce = [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
   Deno.writeTextFileSync(`${launch.tmp}/n`, nonce, { createNew: true, mode: 0o600 });
   using listener = Deno.listen({ transport: "unix", path: `${launch.tmp}/s` });
@@ -35,18 +62,22 @@ export async function spawnForegroundCell(launch: CellLaunch): Promise<CellProce
       args: [...launch.args],
       env: { ...launch.env },
       clearEnv: true,
-      stdin: "inherit",
-      stdout: "inherit",
-      stderr: "inherit",
+      stdin: stdio,
+      stdout: stdio,
+      stderr: stdio,
+      detached: stdio === "piped" && Deno.build.os !== "windows",
     }),
   );
   const exit = reap(child);
   try {
     const connection = await firstToHappen(acceptKnown(listener, nonce), exit);
-    return new CellProcess(child, channelOf(connection), exit);
+    return { cell: new CellProcess(child, channelOf(connection), exit), child };
   } catch (error) {
     killQuietly(child);
     await exit;
+    if (stdio === "piped") {
+      await Promise.allSettled([child.stdin.abort(), child.stdout.cancel(), child.stderr.cancel()]);
+    }
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { LEAVING_TIMEOUT_MS, watchCell } from "./run_foreground.ts";
+import { LEAVING_TIMEOUT_MS, watchCell } from "./watch_cell.ts";
 
 const READY = { type: "ready", walls: { landlock: true, seccomp: true, abi: 7, worker: true } };
 const USAGE = { type: "usage", memory_percent: 1, bytes_written: 0, output_bytes: 0, stdout_closed: false };

@@ -1,0 +1,59 @@
+import { join } from "@std/path";
+import { CapsuleError, writeAll } from "../base/mod.ts";
+import { unwritable } from "./home.ts";
+import type { SessionPaths } from "./places.ts";
+
+/**
+ * `records/out/result.txt` while it is being written, piece by piece and in flat memory: a reader sees nothing of it
+ * before `commit`, then the whole.
+ */
+export class ResultFile implements Disposable {
+  readonly #path: string;
+  readonly #temporary: string;
+  #file: Deno.FsFile | undefined;
+
+  private constructor(path: string, temporary: string, file: Deno.FsFile) {
+    this.#path = path;
+    this.#temporary = temporary;
+    this.#file = file;
+  }
+
+  /** @throws `home.unwritable` */
+  static open(places: Pick<SessionPaths, "out">): ResultFile {
+    const path = join(places.out, "result.txt");
+    const temporary = `${path}.${Deno.pid}.tmp`;
+    const file = attempt(path, () => Deno.openSync(temporary, { write: true, createNew: true, mode: 0o600 }));
+    return new ResultFile(path, temporary, file);
+  }
+
+  /** @throws `home.unwritable` */
+  write(bytes: Uint8Array): void {
+    const file = this.#file;
+    if (file !== undefined) attempt(this.#path, () => writeAll(file, bytes));
+  }
+
+  /** What was written is the result from here on. @throws `home.unwritable` */
+  commit(): void {
+    this.#file?.close();
+    this.#file = undefined;
+    attempt(this.#path, () => Deno.renameSync(this.#temporary, this.#path));
+  }
+
+  /** Drops what was not committed. */
+  [Symbol.dispose](): void {
+    if (this.#file === undefined) return;
+    this.#file.close();
+    this.#file = undefined;
+    try {
+      Deno.removeSync(this.#temporary);
+    } catch { /* it is gone */ }
+  }
+}
+
+function attempt<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof CapsuleError ? error : unwritable(path, error);
+  }
+}

@@ -1,0 +1,66 @@
+import type { Grants } from "../grants/mod.ts";
+import { ResultFile, type SessionPaths } from "../records/mod.ts";
+import { spawnCapturedCell } from "../supervisor/mod.ts";
+import { Capture } from "./capture.ts";
+import { outputEnding } from "./outcome.ts";
+import type { Pause } from "./pause.ts";
+import { type CellRun, runCell } from "./run_cell.ts";
+import type { CellResult } from "./watch_cell.ts";
+
+/** What a guest may write to captured streams together when its grants say nothing, bytes (grants page, "Keys"). */
+const CAPTURED_OUTPUT_BYTES = 10 * 1024 * 1024;
+
+/** A run whose guest has pipes to this process. */
+export interface CapturedRun extends CellRun {
+  readonly places: Pick<SessionPaths, "root" | "runtime" | "work" | "out">;
+  /** What the guest reads from its stdin. */
+  readonly input: string;
+  readonly pause: Pause;
+}
+
+/** How a captured run ended. */
+export interface CapturedResult extends CellResult {
+  /** The start of what the guest wrote to stdout: more than is handed on. */
+  readonly head: string;
+}
+
+/** The grants of a run whose output is captured: with a limit on it. */
+export function captureGrants(grants: Grants): Grants {
+  return { ...grants, limits: { output_bytes: CAPTURED_OUTPUT_BYTES, ...grants.limits } };
+}
+
+/**
+ * Runs a command capsule in one cell whose stdout becomes `records/out/result.txt`, whole and also when the guest does
+ * not end by itself, and whose stderr goes to `runtime/logs/stderr.log`.
+ *
+ * @throws `cell.start_failed`, `hull.failed` when the guest never came to run; `home.unwritable`
+ */
+export async function runCaptured(run: CapturedRun): Promise<CapturedResult> {
+  const { places, input, pause } = run;
+  const maxBytes = run.plan.grants.limits.output_bytes ?? CAPTURED_OUTPUT_BYTES;
+  using answer = ResultFile.open(places);
+  let capture: Capture | undefined;
+  let cell: { kill(signal?: Deno.Signal): void } = { kill() {} };
+  try {
+    const result = await runCell(
+      {
+        ...run,
+        async onReady() {
+          await run.onReady?.();
+          await pause.enter(cell);
+        },
+      },
+      [false, false, false],
+      async (launch) => {
+        const captured = await spawnCapturedCell(launch);
+        capture = new Capture(captured, { result: answer, places, input, maxBytes });
+        return cell = captured.cell;
+      },
+    );
+    if (result.failure !== undefined || capture === undefined) return { ...result, head: "" };
+    await capture.finish();
+    return { ...result, ...(capture.isOver ? { outcome: outputEnding() } : {}), head: capture.head };
+  } finally {
+    await capture?.close();
+  }
+}

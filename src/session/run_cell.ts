@@ -1,0 +1,88 @@
+import type { CachedComponent } from "../component/mod.ts";
+import { toFlags } from "../grants/mod.ts";
+import type { ProcessHull } from "../hull/mod.ts";
+import type { RunLoad } from "../protocol/mod.ts";
+import { makeTemporaryFolder, type SessionPaths, type TraceWriter } from "../records/mod.ts";
+import type { CellLaunch, CellProcess } from "../supervisor/mod.ts";
+import { makeGuestLoad } from "./guest_load.ts";
+import type { LaunchPlan } from "./plan.ts";
+import type { RunNetwork, RunNetworkOptions } from "./run_network.ts";
+import { cellEnvironment, selfCommand, sourceFlags } from "./self_command.ts";
+import { supervisorRules } from "./supervisor_hull.ts";
+import { type CellResult, DenialLimit, watchCell } from "./watch_cell.ts";
+
+/** Something the guest asked for and did not get. */
+export interface Denied {
+  readonly grant: string;
+  readonly asked: string;
+  /** The flag and the manifest line that would allow it next time. */
+  readonly allow: string;
+}
+
+/** What one run of a command in a cell needs beside its plan. */
+export interface CellRun {
+  readonly plan: LaunchPlan;
+  readonly component: CachedComponent;
+  /** Values of the granted variables; they travel in the first frame and are in no record. */
+  readonly envValues: Readonly<Record<string, string>>;
+  readonly places: Pick<SessionPaths, "root" | "runtime" | "work">;
+  readonly trace: TraceWriter;
+  /** This process's own hull, still open; absent where there is none. */
+  readonly hull?: ProcessHull;
+  /** The parts of wall 4 that this host was found to have. */
+  readonly kernel: RunLoad["kernel"];
+  /** The operator's proxy and certificates between the gate and the network. */
+  readonly upstream?: RunNetworkOptions["upstream"];
+  /** Where the cell's own folder is made: default the runtime folder. */
+  readonly tmp?: string;
+  /** Aborts when the run is to end; its reason may be the word `deadline`, any other is an interruption. */
+  readonly interrupt: AbortSignal;
+  onDenied?(denied: Denied): void;
+  /** The walls stand and the guest could start: it does when this settles. */
+  onReady?(): void | Promise<void>;
+}
+
+/**
+ * Runs a command capsule in one cell: confines this process to its ceiling, spawns, loads, calls, watches, and gives one
+ * cause for the ending. `terminal` says which of the guest's streams are terminals, `spawn` starts the cell.
+ *
+ * @throws `cell.start_failed`, `hull.failed` when the guest never came to run
+ */
+export async function runCell(
+  run: CellRun,
+  terminal: RunLoad["terminal"],
+  spawn: (launch: CellLaunch) => Promise<CellProcess>,
+): Promise<CellResult> {
+  using tmp = makeTemporaryFolder(run.tmp);
+  const denials = new DenialLimit(run);
+  await using network = await openNetwork(run, denials);
+  const load: RunLoad = { ...makeGuestLoad(run, tmp.path, network), kind: "run", terminal };
+  const supervisorPlaces = {
+    ...load.folders,
+    session: run.places.root,
+    ...(network === undefined ? {} : { network: network.supervisor }),
+  };
+  run.hull?.confine(supervisorRules(run.plan.grants, supervisorPlaces, terminal.includes(true)));
+  const places = { ...load.folders, ...network?.places };
+  const own = selfCommand(toFlags({ kind: "cell", grants: run.plan.grants, places, ...sourceFlags() }));
+  await using cell = await spawn({
+    program: own.program,
+    args: own.args,
+    env: cellEnvironment(tmp.path, own),
+    tmp: tmp.path,
+  });
+  return await watchCell({ cell, load, run, network, denials });
+}
+
+/** The code of the gate is loaded only by a run that has a network. */
+async function openNetwork(run: CellRun, denials: DenialLimit): Promise<RunNetwork | undefined> {
+  const { grants } = run.plan;
+  if (grants.net.length === 0) return undefined;
+  const { RunNetwork } = await import("./run_network.ts");
+  return await RunNetwork.open({
+    grants,
+    ...(run.upstream === undefined ? {} : { upstream: run.upstream }),
+    trace: run.trace,
+    onDenied: (denied) => denials.tell(denied),
+  });
+}
