@@ -42,6 +42,7 @@ export const ROLE_ENTRIES: readonly string[] = Object.keys(ROLES).filter((entry)
 export const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/component/build.ts": ["guest"],
   "src/protocol/control/mod.ts": ["supervisor", "session", "delegation", "agent", "cli"],
+  "src/supervisor/tree/mod.ts": ["session", "delegation", "cli"],
 };
 
 /** Global or member that only the room named may use; `null` is none. */

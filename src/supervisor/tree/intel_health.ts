@@ -1,10 +1,6 @@
-/** Which endpoint of its list a session talks to; never a URL, host or credential. */
-export interface ActiveEndpoint {
-  readonly index: number;
-  readonly transport: string;
-}
+import type { ActiveEndpoint } from "../../protocol/control/mod.ts";
 
-/** What one session last said of its model endpoints. */
+/** What one session last said of its model endpoints; never a URL, host or credential. */
 export interface IntelReport {
   readonly all_down: boolean;
   readonly active?: ActiveEndpoint;
@@ -29,6 +25,7 @@ export class IntelHealth {
     this.#reports.delete(path);
   }
 
+  /** The last report of a living session. */
   of(path: string): IntelReport | undefined {
     return this.#reports.get(path);
   }

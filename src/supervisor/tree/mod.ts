@@ -1,0 +1,14 @@
+/**
+ * A tree of sessions: launch spec → living child → how it ended, for every child of one supervisor. In: what to start,
+ * and commands. Out: notices, and one ending per child. It runs no model and no guest, knows processes and not capsules,
+ * and can be neither talked into anything nor blocked by a child. A door of its own: a foreground run needs none of it.
+ * @module
+ */
+export * from "./admission.ts";
+export * from "./budget.ts";
+export * from "./child_ending.ts";
+export * from "./child_state.ts";
+export * from "./gates.ts";
+export * from "./intel_health.ts";
+export * from "./liveness.ts";
+export * from "./restart.ts";
