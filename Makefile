@@ -4,7 +4,7 @@
 DENO := .ci/deno
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build bench escape capsules vendor clean
+.PHONY: help run test build reproduce bench escape capsules vendor clean
 
 help: ## print these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' Makefile
@@ -18,8 +18,11 @@ run: capsules ## run a sample capsule on the files in docs/, behind its walls; i
 test: build capsules ## all that CI checks: format, lint, types, and every test, on the source and on the binary
 	@$(DENO) task --quiet ok
 
-build: vendor ## make dist/boll, one executable
+build: vendor ## make dist/boll, one executable; beside it, what is inside and whose work that is
 	@$(DENO) task --quiet build
+
+reproduce: vendor ## build what is committed twice, in fresh clones, and compare the bytes (minutes; fetches packages anew)
+	@$(DENO) task --quiet reproduce
 
 bench: build capsules ## measure side by side, and write docs/benchmarks.md
 	@$(DENO) task --quiet bench

@@ -7,8 +7,13 @@
 import { createHash } from "node:crypto";
 import { type PinnedPackage, readPackageFiles } from "./npm_package.ts";
 
-/** A base binary that is ready to use: `path` goes into `DENORT_BIN`; without one Deno uses its own download. */
-export type BaseBinary = { readonly kind: "official" } | { readonly kind: "unofficial"; readonly path: string };
+/**
+ * A base binary that is ready to use: `path` goes into `DENORT_BIN`; without one Deno uses its own download. `origin` is
+ * the npm package that an unofficial one was cut out of.
+ */
+export type BaseBinary =
+  | { readonly kind: "official" }
+  | { readonly kind: "unofficial"; readonly path: string; readonly origin: string };
 
 interface Fallback {
   readonly deno: string;
@@ -40,7 +45,8 @@ const OFFICIAL_TIMEOUT_MS = 120_000;
  */
 export async function findBaseBinary(folder: string): Promise<BaseBinary> {
   const path = `${folder}/denort-${FALLBACK.deno}`;
-  if (isWhole(path)) return { kind: "unofficial", path };
+  const unofficial: BaseBinary = { kind: "unofficial", path, origin: FALLBACK.package.spec };
+  if (isWhole(path)) return unofficial;
   const refusal = await tryOfficial();
   if (refusal === undefined) return { kind: "official" };
   if (FALLBACK.deno !== Deno.version.deno || FALLBACK.target !== Deno.build.target) {
@@ -54,7 +60,7 @@ export async function findBaseBinary(folder: string): Promise<BaseBinary> {
       `The build is marked "base: unofficial"; "make clean" forgets it`,
   );
   await fetchFallback(path);
-  return { kind: "unofficial", path };
+  return unofficial;
 }
 
 /**

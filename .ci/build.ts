@@ -1,34 +1,62 @@
 /**
- * Makes `dist/boll`: bundles per role, the vendored tools beside them, compiled into one executable by `deno compile`.
+ * Makes `dist/boll`: bundles per role, the vendored tools beside them, compiled into one executable by `deno compile`;
+ * and beside it what is inside, `boll.cdx.json`, and whose work that is, `THIRD_PARTY_NOTICES.txt`.
  * The same source gives the same bytes. An executable that is up to date is left alone. Safe to run twice at once.
  * @module
  */
 import { type Plugin, stop } from "esbuild";
 import { createHash } from "node:crypto";
 import { join } from "@std/path";
-import { type BaseBinary, findBaseBinary } from "./base_binary.ts";
-import { bundleRoles } from "./bundle.ts";
+import { type BaseBinary, cutBase, findBaseBinary } from "./base_binary.ts";
+import { bomText } from "./bom.ts";
+import { bundleRoles, type Sources } from "./bundle.ts";
 import { COMPILE_FLAGS, compileFolder, listFiles } from "./compile.ts";
+import { embeddedPackages } from "./embedded_packages.ts";
+import { type Licensed, noticesText } from "./notices.ts";
 
 /** The executable may not be larger, bytes: every process of a run maps it. */
 const MAX_BYTES = 110_000_000;
 
-/** Builds the checkout at `root` and gives the path of the executable. */
-export async function buildExecutable(root: string): Promise<string> {
+/** An executable that was built. */
+export interface Built {
+  readonly path: string;
+  /** SHA-256 of the executable, hex. */
+  readonly sha256: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** Builds the checkout at `root`. */
+export async function buildExecutable(root: string): Promise<Built> {
   const work = join(root, ".build");
   const base = await findBaseBinary(join(work, "base"));
   const folder = Deno.makeTempDirSync({ dir: work, prefix: "bundle-" });
   try {
-    await layOut(root, folder, base);
-    return await compileWhenStale(root, folder, base);
+    const packages = embeddedPackages(root, await layOut(root, folder, base));
+    // Before the executable: a licence that is not allowed leaves none.
+    const notices = noticesText([...runtimeWorks(), ...packages]);
+    const path = await compileWhenStale(root, folder, base);
+    const executable = Deno.readFileSync(path);
+    const sha256 = digest(executable);
+    const bom = bomText({
+      version: readVersion(root),
+      target: Deno.build.target,
+      sha256,
+      base: { ...Deno.version, kind: base.kind, sha256: digest(cutBase(executable)), ...originOf(base) },
+      files: digestsOf(folder),
+      packages,
+    });
+    writeWhole(join(root, "dist", "boll.cdx.json"), bom);
+    writeWhole(join(root, "dist", "THIRD_PARTY_NOTICES.txt"), notices);
+    return { path, sha256, size: executable.length };
   } finally {
     Deno.removeSync(folder, { recursive: true });
   }
 }
 
 /**
- * Puts all that goes into the executable into `folder`; `define` sets more free names than the build's own, `plugins`
- * change modules on their way in.
+ * Puts all that goes into the executable into `folder`, and gives what each file was made from; `define` sets more free
+ * names than the build's own, `plugins` change modules on their way in.
  */
 export async function layOut(
   root: string,
@@ -36,19 +64,17 @@ export async function layOut(
   base: BaseBinary,
   define: Readonly<Record<string, string>> = {},
   plugins: readonly Plugin[] = [],
-): Promise<void> {
-  const { version } = JSON.parse(Deno.readTextFileSync(join(root, "deno.json")));
-  const names = { BOLL_VERSION: version, BOLL_BASE: base.kind, ...define };
-  await bundleRoles({ root, outputFolder: folder, define: names, plugins });
-  copyVendor(join(root, ".build", "vendor"), join(folder, "vendor"));
+): Promise<Sources> {
+  const names = { BOLL_VERSION: readVersion(root), BOLL_BASE: base.kind, ...define };
+  const bundles = await bundleRoles({ root, outputFolder: folder, define: names, plugins });
+  return { ...bundles, ...copyVendor(join(root, ".build", "vendor"), join(folder, "vendor")) };
 }
 
 async function compileWhenStale(root: string, folder: string, base: BaseBinary): Promise<string> {
   const target = join(root, "dist", "boll");
   const stampFile = join(root, ".build", "boll.stamp");
-  const inputs = listFiles(folder);
-  const recipe = [Deno.version.deno, Deno.build.target, base.kind, ...COMPILE_FLAGS].join("\n");
-  const stamp = digest([recipe, ...inputs.map((path) => `${path} ${digest([Deno.readFileSync(join(folder, path))])}`)]);
+  const recipe = [Deno.version.deno, Deno.build.target, base.kind, ...COMPILE_FLAGS];
+  const stamp = digest(JSON.stringify([recipe, digestsOf(folder)]));
   if (readIfThere(stampFile) === `${stamp} ${digestOfFile(target)}`) return target;
   Deno.mkdirSync(join(root, "dist"), { recursive: true });
   const fresh = join(root, "dist", `.boll-${crypto.randomUUID()}`);
@@ -71,27 +97,54 @@ function checkSize(path: string): void {
   }
 }
 
-/** The packed tools, without the stamp of their own build. */
-function copyVendor(from: string, to: string): void {
+/** The packed tools, without the stamp of their own build, which knows what they were made from. */
+function copyVendor(from: string, to: string): Sources {
+  const { sources }: { sources: Sources } = JSON.parse(Deno.readTextFileSync(join(from, "stamp.json")));
   Deno.mkdirSync(to);
-  for (const path of listFiles(from).filter((path) => path.endsWith(".br"))) {
-    Deno.copyFileSync(join(from, path), join(to, path));
-  }
+  for (const path of Object.keys(sources)) Deno.copyFileSync(join(from, path), join(to, path));
+  return Object.fromEntries(Object.entries(sources).map(([path, paths]) => [`vendor/${path}`, paths]));
 }
 
-function digest(parts: readonly (string | Uint8Array)[]): string {
-  const hash = createHash("sha256");
-  for (const part of parts) hash.update(part).update("\n");
-  return hash.digest("hex");
+function originOf(base: BaseBinary): { origin?: string } {
+  return base.kind === "unofficial" ? { origin: base.origin } : {};
+}
+
+/** The runtime and its engine, which no package brings. */
+function runtimeWorks(): Licensed[] {
+  const { deno, v8 } = Deno.version;
+  return [
+    { name: "denort", version: deno, licence: "MIT" },
+    { name: "v8", version: v8, licence: "BSD-3-Clause" },
+  ];
+}
+
+function readVersion(root: string): string {
+  return JSON.parse(Deno.readTextFileSync(join(root, "deno.json"))).version;
+}
+
+/** Path → SHA-256 of each file below `folder`. */
+function digestsOf(folder: string): Record<string, string> {
+  return Object.fromEntries(listFiles(folder).map((path) => [path, digest(Deno.readFileSync(join(folder, path)))]));
+}
+
+function digest(content: string | Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
 }
 
 function digestOfFile(path: string): string {
   try {
-    return digest([Deno.readFileSync(path)]);
+    return digest(Deno.readFileSync(path));
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return "missing";
     throw error;
   }
+}
+
+/** A reader sees the old text or the new. */
+function writeWhole(path: string, text: string): void {
+  const fresh = `${path}.${crypto.randomUUID()}`;
+  Deno.writeTextFileSync(fresh, text);
+  Deno.renameSync(fresh, path);
 }
 
 function readIfThere(path: string): string | undefined {
@@ -105,8 +158,8 @@ function readIfThere(path: string): string | undefined {
 
 if (import.meta.main) {
   try {
-    const path = await buildExecutable(join(import.meta.dirname!, ".."));
-    console.error(`dist/boll: ${(Deno.statSync(path).size / 1e6).toFixed(1)} MB`);
+    const { size, sha256 } = await buildExecutable(join(import.meta.dirname!, ".."));
+    console.error(`dist/boll: ${(size / 1e6).toFixed(1)} MB, sha256 ${sha256}`);
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     Deno.exitCode = 1;

@@ -21,10 +21,13 @@ export interface BundleOptions {
   readonly plugins?: readonly Plugin[];
 }
 
-/** Writes all bundles and gives their file names, sorted. @throws Error when one fails or an import is left open. */
-export async function bundleRoles(options: BundleOptions): Promise<string[]> {
+/** Each file that goes into the executable → the files its bytes come from: paths in the checkout, or `npm:PACKAGE/PATH`. */
+export type Sources = Readonly<Record<string, readonly string[]>>;
+
+/** Writes all bundles, and gives what each was made from. @throws Error when one fails or an import is left open. */
+export async function bundleRoles(options: BundleOptions): Promise<Sources> {
   const shared = sharedOptions(options);
-  const made: string[] = [];
+  const made: Record<string, string[]> = {};
   for (const [entry, bundle] of Object.entries(ROLES)) {
     const { metafile } = await build({
       ...shared,
@@ -32,9 +35,16 @@ export async function bundleRoles(options: BundleOptions): Promise<string[]> {
       splitting: bundle === "cli.js",
     });
     checkImports(metafile, options);
-    made.push(...outputNames(metafile, options));
+    for (const [output, parts] of Object.entries(metafile.outputs)) {
+      made[outputName(output, options)] = sourcesOf(parts);
+    }
   }
-  return made.sort();
+  return made;
+}
+
+/** The files that put bytes into an output; what was shaken off is not in it. */
+export function sourcesOf({ inputs }: Metafile["outputs"][string]): string[] {
+  return Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path).sort();
 }
 
 function sharedOptions({ root, outputFolder, define, plugins = [] }: BundleOptions): BuildOptions & { metafile: true } {
@@ -100,7 +110,8 @@ export function mapName(map: Readonly<Record<string, string>>, name: string): st
 
 /** Every import of every bundle is another bundle of this folder or a built-in module. */
 function checkImports(metafile: Metafile, options: BundleOptions): void {
-  const known = new Set([...Object.values(ROLES), ...outputNames(metafile, options)]);
+  const outputs = Object.keys(metafile.outputs).map((output) => outputName(output, options));
+  const known = new Set([...Object.values(ROLES), ...outputs]);
   for (const [output, { imports }] of Object.entries(metafile.outputs)) {
     for (const { path, external } of imports) {
       if (path.startsWith("node:") || !external || known.has(normalize(path))) continue;
@@ -109,6 +120,6 @@ function checkImports(metafile: Metafile, options: BundleOptions): void {
   }
 }
 
-function outputNames(metafile: Metafile, { root, outputFolder }: BundleOptions): string[] {
-  return Object.keys(metafile.outputs).map((output) => relative(outputFolder, resolve(root, output)));
+function outputName(output: string, { root, outputFolder }: BundleOptions): string {
+  return relative(outputFolder, resolve(root, output));
 }

@@ -15,8 +15,10 @@ async function bundle(files: Record<string, string>): Promise<Record<string, str
       Deno.mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
       Deno.writeTextFileSync(`${root}/${path}`, text);
     }
-    const names = await bundleRoles({ root, outputFolder: `${root}/out`, define: { BUILT: "1.2.3" } });
-    return Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(`${root}/out/${name}`)]));
+    const sources = await bundleRoles({ root, outputFolder: `${root}/out`, define: { BUILT: "1.2.3" } });
+    return Object.fromEntries(
+      Object.keys(sources).sort().map((name) => [name, Deno.readTextFileSync(`${root}/out/${name}`)]),
+    );
   } finally {
     Deno.removeSync(root, { recursive: true });
   }

@@ -5,27 +5,18 @@
 import { build, type Plugin } from "esbuild";
 import { createHash } from "node:crypto";
 import { brotliCompressSync, constants } from "node:zlib";
+import { dirname, fromFileUrl, join, relative } from "@std/path";
+import { ADAPTERS } from "./adapters.ts";
+import { sourcesOf } from "./bundle.ts";
 import { readPackageFiles } from "./npm_package.ts";
 
-const ROOT = new URL("../", import.meta.url);
-const VENDOR = new URL(".build/vendor/", ROOT);
-const JCO = new URL("./", import.meta.resolve("@bytecodealliance/jco/component"));
-const INERT = new URL("src/component/inert_wasi.ts", ROOT);
+const ROOT = join(import.meta.dirname!, "..");
+const VENDOR = join(ROOT, ".build", "vendor");
+const JCO = dirname(fromFileUrl(import.meta.resolve("@bytecodealliance/jco/component")));
+const INERT = join(ROOT, "src/component/inert_wasi.ts");
 
 /** Name in `.build/vendor/` → jco's file. */
 const TOOLS = { transpiler: "js-component-bindgen-component", wasm_tools: "wasm-tools" } as const;
-
-/** The package whose tarball holds the preview1 adapters, and what they must be. */
-const ADAPTERS = {
-  package: {
-    spec: "@bytecodealliance/jco@1.35.0",
-    sha512: "O53cWIMm/M1SpwLxKRicvAMDnzWf4zWs6I6qFZIGbn3HUovDMCCe9blkGxxYuyocHjVf/cXgNmlMu/x7Tyi77A==",
-  },
-  files: {
-    command: "2a652d711c1fff34f9d5a0e073e50ef7eeb8fe7d8a6d559eae643a4c049a7b94",
-    reactor: "b857310c4753c8fafaa0f890e9ccf978dc3d9dbe8804b1125291a627485041d0",
-  },
-} as const;
 
 const hex = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
@@ -45,7 +36,7 @@ function jcoPlugin(): Plugin {
   return {
     name: "jco",
     setup(setup) {
-      setup.onResolve({ filter: /^@bytecodealliance\/preview2-shim\// }, () => ({ path: INERT.pathname }));
+      setup.onResolve({ filter: /^@bytecodealliance\/preview2-shim\// }, () => ({ path: INERT }));
       setup.onLoad({ filter: /\/vendor\/[a-z-]+\.js$/ }, async ({ path }) => {
         let contents = await Deno.readTextFile(path);
         contents = replaceOnce(
@@ -73,12 +64,20 @@ function assetName(jcoName: string): string {
   return `${name}_core${core || "1"}`;
 }
 
-async function bundleTool(name: keyof typeof TOOLS): Promise<Uint8Array> {
+/** A file of the folder, and the files it was made from: paths in the checkout, or `npm:PACKAGE/PATH`. */
+interface Made {
+  readonly bytes: Uint8Array;
+  readonly sources: readonly string[];
+}
+
+async function bundleTool(name: keyof typeof TOOLS): Promise<Made> {
   const result = await build({
-    entryPoints: [new URL(`${TOOLS[name]}.js`, JCO).pathname],
+    absWorkingDir: ROOT,
+    entryPoints: [join(JCO, `${TOOLS[name]}.js`)],
     bundle: true,
     minify: true,
     write: false,
+    metafile: true,
     format: "iife",
     globalName: "tool",
     target: "esnext",
@@ -87,21 +86,22 @@ async function bundleTool(name: keyof typeof TOOLS): Promise<Uint8Array> {
   });
   const text = result.outputFiles[0]!.text;
   if (/\bimport\s*[.(]/.test(text)) fail(`Bundle ${name}: found an import left over, wanted none`);
-  return new TextEncoder().encode(text);
+  return { bytes: new TextEncoder().encode(text), sources: sourcesOf(Object.values(result.metafile.outputs)[0]!) };
 }
 
-async function fetchAdapters(): Promise<Record<string, Uint8Array>> {
+async function fetchAdapters(): Promise<Record<string, Made>> {
   const kinds = Object.keys(ADAPTERS.files) as (keyof typeof ADAPTERS.files)[];
-  const found = await readPackageFiles(
-    ADAPTERS.package,
-    kinds.map((kind) => `package/lib/wasi_snapshot_preview1.${kind}.wasm`),
-  );
-  const files: Record<string, Uint8Array> = {};
+  const paths = kinds.map((kind) => `lib/wasi_snapshot_preview1.${kind}.wasm`);
+  const found = await readPackageFiles(ADAPTERS.package, paths.map((path) => `package/${path}`));
+  const files: Record<string, Made> = {};
   for (const [index, kind] of kinds.entries()) {
     const bytes = found[index]!;
     const wanted = ADAPTERS.files[kind];
     if (hex(bytes) !== wanted) fail(`Check the ${kind} adapter: found sha256 ${hex(bytes)}, wanted ${wanted}`);
-    files[`adapter_${kind}.bin.br`] = kind === "command" ? await giveExitCode(bytes) : bytes;
+    files[`adapter_${kind}.bin.br`] = {
+      bytes: kind === "command" ? await giveExitCode(bytes) : bytes,
+      sources: [`npm:${ADAPTERS.package.spec}/${paths[index]}`],
+    };
   }
   return files;
 }
@@ -123,10 +123,10 @@ async function giveExitCode(adapter: Uint8Array): Promise<Uint8Array> {
 async function openWasmTools(): Promise<
   { tools: { print(binary: Uint8Array): string; parse(text: string): Uint8Array } }
 > {
-  const source = new TextDecoder().decode(await bundleTool("wasm_tools"));
+  const source = new TextDecoder().decode((await bundleTool("wasm_tools")).bytes);
   const compile = (asset: string) =>
     new WebAssembly.Module(
-      Deno.readFileSync(new URL(`${TOOLS.wasm_tools}.core${asset.endsWith("1") ? "" : "2"}.wasm`, JCO)),
+      Deno.readFileSync(join(JCO, `${TOOLS.wasm_tools}.core${asset.endsWith("1") ? "" : "2"}.wasm`)),
     );
   const tool = new Function("compileAsset", `${source}\nreturn tool;`)(compile);
   await tool.$init;
@@ -135,9 +135,9 @@ async function openWasmTools(): Promise<
 
 /** What the folder is made from; a stamp that differs means it is made anew. */
 function makeStamp(): string {
-  const inputs = [new URL(import.meta.url), INERT];
+  const inputs = [import.meta.filename!, join(import.meta.dirname!, "adapters.ts"), INERT];
   for (const file of Object.values(TOOLS)) {
-    inputs.push(...[".js", ".core.wasm", ".core2.wasm"].map((end) => new URL(file + end, JCO)));
+    inputs.push(...[".js", ".core.wasm", ".core2.wasm"].map((end) => join(JCO, file + end)));
   }
   return hex(new TextEncoder().encode(inputs.map((input) => hex(Deno.readFileSync(input))).join()));
 }
@@ -145,20 +145,25 @@ function makeStamp(): string {
 /** Whether the folder was made from `stamp` and still holds each file whole. */
 function isCurrent(stamp: string): boolean {
   try {
-    const made = JSON.parse(Deno.readTextFileSync(new URL("stamp.json", VENDOR)));
+    const made = JSON.parse(Deno.readTextFileSync(join(VENDOR, "stamp.json")));
     const files = Object.entries(made.files as Record<string, string>);
-    return made.stamp === stamp && files.every(([name, sum]) => hex(Deno.readFileSync(new URL(name, VENDOR))) === sum);
+    return made.stamp === stamp && files.every(([name, sum]) => hex(Deno.readFileSync(join(VENDOR, name))) === sum);
   } catch {
     return false;
   }
 }
 
-async function collect(): Promise<Record<string, Uint8Array>> {
+function fileOfJco(name: string): Made {
+  const path = Deno.realPathSync(join(JCO, name));
+  return { bytes: Deno.readFileSync(path), sources: [relative(Deno.realPathSync(ROOT), path)] };
+}
+
+async function collect(): Promise<Record<string, Made>> {
   const files = await fetchAdapters();
   for (const tool of Object.keys(TOOLS) as (keyof typeof TOOLS)[]) {
     files[`${tool}.js.br`] = await bundleTool(tool);
-    files[`${tool}_core1.bin.br`] = Deno.readFileSync(new URL(`${TOOLS[tool]}.core.wasm`, JCO));
-    files[`${tool}_core2.bin.br`] = Deno.readFileSync(new URL(`${TOOLS[tool]}.core2.wasm`, JCO));
+    files[`${tool}_core1.bin.br`] = fileOfJco(`${TOOLS[tool]}.core.wasm`);
+    files[`${tool}_core2.bin.br`] = fileOfJco(`${TOOLS[tool]}.core2.wasm`);
   }
   return files;
 }
@@ -176,27 +181,27 @@ function pack(bytes: Uint8Array): Uint8Array {
 /** Builds beside the target and renames: a reader sees the old folder or the new, another builder may win. */
 async function makeVendor(stamp: string): Promise<void> {
   const files = await collect();
-  Deno.mkdirSync(new URL("../", VENDOR), { recursive: true });
-  const fresh = Deno.makeTempDirSync({ dir: new URL("../", VENDOR).pathname, prefix: "vendor-" });
+  Deno.mkdirSync(dirname(VENDOR), { recursive: true });
+  const fresh = Deno.makeTempDirSync({ dir: dirname(VENDOR), prefix: "vendor-" });
   const sums: Record<string, string> = {};
-  for (const [name, bytes] of Object.entries(files)) {
+  const sources = Object.fromEntries(Object.entries(files).map(([name, made]) => [name, made.sources]));
+  for (const [name, { bytes }] of Object.entries(files)) {
     const packed = pack(bytes);
     sums[name] = hex(packed);
     Deno.writeFileSync(`${fresh}/${name}`, packed);
   }
   Deno.chmodSync(fresh, 0o755);
-  Deno.writeTextFileSync(`${fresh}/stamp.json`, JSON.stringify({ stamp, files: sums }));
-  const target = VENDOR.pathname.replace(/\/$/, "");
+  Deno.writeTextFileSync(`${fresh}/stamp.json`, JSON.stringify({ stamp, files: sums, sources }));
   const stale = `${fresh}.stale`;
   for (let turn = 0; turn < 10 && !isCurrent(stamp); turn++) {
     try {
-      Deno.renameSync(target, stale);
+      Deno.renameSync(VENDOR, stale);
       Deno.removeSync(stale, { recursive: true });
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
     }
     try {
-      Deno.renameSync(fresh, target);
+      Deno.renameSync(fresh, VENDOR);
     } catch { /* another builder put its own there first; the loop looks whether it is current */ }
   }
   try {
@@ -208,7 +213,7 @@ async function main(): Promise<void> {
   const stamp = makeStamp();
   if (isCurrent(stamp)) return;
   await makeVendor(stamp);
-  if (!isCurrent(stamp)) fail(`Make ${VENDOR.pathname}: it is not what was written; remove it and run again`);
+  if (!isCurrent(stamp)) fail(`Make ${VENDOR}: it is not what was written; remove it and run again`);
 }
 
 try {

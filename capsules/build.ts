@@ -138,6 +138,6 @@ function listFiles(path: string): string[] {
 }
 
 if (import.meta.main) {
-  const folder = new URL(".", import.meta.url).pathname.slice(0, -1);
+  const folder = import.meta.dirname!;
   await buildCapsules(folder, `${folder}/../.build/capsules`);
 }

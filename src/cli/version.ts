@@ -1,8 +1,9 @@
+import { createHash } from "node:crypto";
 import { printableJson } from "../base/mod.ts";
 import { BUILD_INFO } from "./build_info.ts";
 import type { Verb } from "./verb.ts";
 
-/** What `boll version --json` prints. */
+/** The versions of a build; `boll version --json` adds `sha256`, which names the very executable. */
 export interface VersionReport {
   readonly boll: string;
   /** What the executable was made from; `source` under `deno run`. */
@@ -23,7 +24,8 @@ export const verb: Verb = {
   options: [{ name: "json", summary: "Print JSON" }],
   async run(args, context) {
     const report = await versionReport();
-    context.stdout.write(args.has("json") ? printableJson(report) + "\n" : versionText(report));
+    const print = () => printableJson({ ...report, sha256: digestOfExecutable() }) + "\n";
+    context.stdout.write(args.has("json") ? print() : versionText(report));
     return 0;
   },
 };
@@ -39,6 +41,21 @@ export async function versionReport(): Promise<VersionReport> {
     transpiler: TOOL_VERSION,
     target: Deno.build.target,
   };
+}
+
+/**
+ * SHA-256 of this executable, hex: what `make build` prints and the bill of materials beside it names. Null under
+ * `deno run`, where the checkout is what runs.
+ */
+function digestOfExecutable(): string | null {
+  if (!Deno.build.standalone) return null;
+  using file = Deno.openSync(Deno.execPath());
+  const hash = createHash("sha256");
+  const chunk = new Uint8Array(1 << 20);
+  for (let length = file.readSync(chunk); length !== null; length = file.readSync(chunk)) {
+    hash.update(chunk.subarray(0, length));
+  }
+  return hash.digest("hex");
 }
 
 const BASE_NOTES: Readonly<Record<string, string>> = {

@@ -174,6 +174,12 @@ forEachMode("boll version and doctor: say what this is and which walls the host 
   for (const wall of ["1 imports", "2 permissions", "3 process", "4 kernel"]) assertStringIncludes(doctor.stdout, wall);
 });
 
+forEachMode("boll version --json: names the very executable by its hash, and no checkout", async (bed) => {
+  const { stdout } = await bed.run(["version", "--json"]);
+  const executable = await crypto.subtle.digest("SHA-256", Deno.readFileSync(bed.command([])[0]!));
+  assertEquals(JSON.parse(stdout).sha256, bed.mode === "binary" ? new Uint8Array(executable).toHex() : null);
+});
+
 forEachMode("run: two first runs at once build one component twice at most and both succeed", async (bed) => {
   const both = await Promise.all([bed.guest("hello_stdio"), bed.guest("hello_stdio")]);
   assertEquals(both.map((result) => [result.code, result.stdout]), [[0, "hello from wasm\n"], [
