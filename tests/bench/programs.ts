@@ -26,7 +26,7 @@ export interface Programs {
 /** Compiles what is compared into `folder`. */
 export async function compilePrograms(root: string, folder: string): Promise<Programs> {
   const base = await findBaseBinary(join(root, ".build", "base"));
-  const compile = async (name: string, fill: (source: string) => Promise<void> | void) => {
+  const compile = async (name: string, fill: (source: string) => Promise<unknown> | void) => {
     const source = join(folder, `${name}.source`);
     Deno.mkdirSync(source);
     await fill(source);
