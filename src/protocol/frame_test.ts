@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { CapsuleError } from "../base/mod.ts";
-import { encodeFrame, FrameDecoder, MAX_FRAME_BYTES } from "./mod.ts";
+import { encodeFrame, FrameDecoder, MAX_FRAME_BYTES, MAX_FRAME_VALUES } from "./mod.ts";
 
 function decodeAll(chunks: readonly Uint8Array[]): Record<string, unknown>[] {
   const decoder = new FrameDecoder();
@@ -85,13 +85,67 @@ Deno.test("FrameDecoder: what is not one JSON object is a fault that names the o
   assertEquals(codeOf(() => [...new FrameDecoder().push(concat(prefix(5), invalid))]), "protocol.not_json");
 });
 
-Deno.test("FrameDecoder: a stream may end between frames and nowhere else", () => {
+Deno.test("FrameDecoder: a stream may end between frames and nowhere else, and the fault says where it ended", () => {
   const frame = encodeFrame(ONE);
+  const before = encodeFrame(TWO);
   for (let end = 0; end <= frame.length; end++) {
+    const cut = frame.subarray(0, end);
+    // The frame before comes whole, or byte by byte: what is left of it must not be counted.
+    for (const chunks of [[before, cut], [...before, ...cut].map((byte) => Uint8Array.of(byte))]) {
+      const decoder = new FrameDecoder();
+      const messages = chunks.flatMap((chunk) => [...decoder.push(chunk)]);
+      assertEquals(messages.length, end === frame.length ? 2 : 1);
+      if (end === 0 || end === frame.length) {
+        decoder.end();
+        continue;
+      }
+      const error = assertThrows(() => decoder.end(), CapsuleError);
+      assertEquals(error.code, "protocol.truncated", `end at ${end}`);
+      const inside = end < 4 ? "length" : "payload";
+      assertEquals(error.message, `Read a frame: the stream ended inside a ${inside}, at byte ${before.length + end}`);
+    }
+  }
+});
+
+Deno.test("FrameDecoder: after a fault it says the same again and gives no message", () => {
+  for (const broken of [prefix(MAX_FRAME_BYTES + 1), concat(prefix(2), new TextEncoder().encode("[]"))]) {
     const decoder = new FrameDecoder();
-    const messages = [...decoder.push(frame.subarray(0, end))];
-    if (end === 0 || end === frame.length) decoder.end();
-    else assertEquals(codeOf(() => decoder.end()), "protocol.truncated", `end at ${end}`);
-    assertEquals(messages.length, end === frame.length ? 1 : 0);
+    const error = assertThrows(() => [...decoder.push(broken)], CapsuleError);
+    for (const again of [() => [...decoder.push(encodeFrame(ONE))], () => decoder.end()]) {
+      assertEquals(assertThrows(again, CapsuleError), error);
+    }
+  }
+});
+
+Deno.test("FrameDecoder: a length that is declared and not sent costs no memory", () => {
+  const before = Deno.memoryUsage().external;
+  const decoders = Array.from({ length: 64 }, () => new FrameDecoder());
+  for (const decoder of decoders) {
+    assertEquals([...decoder.push(concat(prefix(MAX_FRAME_BYTES), Uint8Array.of(0x7b)))], []);
+  }
+  const grown = Deno.memoryUsage().external - before;
+  assertEquals(grown < 64 * 1024 * 1024, true, `${grown} bytes for ${decoders.length} decoders`);
+});
+
+Deno.test("frames: as many values as are allowed, one more is refused by writer and reader before it is parsed", () => {
+  const lists = (values: number) => ({ list: Array(values).fill(0) });
+  // The object and its list are values too.
+  const fits = lists(MAX_FRAME_VALUES - 2);
+  assertEquals((decodeAll([encodeFrame(fits)])[0]?.["list"] as number[]).length, fits.list.length);
+  assertEquals(codeOf(() => encodeFrame(lists(MAX_FRAME_VALUES - 1))), "protocol.frame_too_large");
+  for (const text of [JSON.stringify(lists(MAX_FRAME_VALUES - 1)), `{"a":${"[".repeat(2 * MAX_FRAME_VALUES)}`]) {
+    const payload = new TextEncoder().encode(text);
+    const error = assertThrows(
+      () => [...new FrameDecoder().push(concat(prefix(payload.length), payload))],
+      CapsuleError,
+    );
+    assertEquals([error.code, error.message.includes("payload at byte 4")], ["protocol.frame_too_large", true]);
+  }
+});
+
+Deno.test("frames: commas and brackets inside a text are no values, wherever its quotes and backslashes fall", () => {
+  for (const unit of [",", "[", '",', "\\,", '\\",', '{"a":[]},', "é,\n"]) {
+    const message = { text: unit.repeat(MAX_FRAME_VALUES), after: 1 };
+    assertEquals(decodeAll([encodeFrame(message)]), [message]);
   }
 });

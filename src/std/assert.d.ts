@@ -27,7 +27,12 @@ export function assertInstanceOf<T>(
   expected: abstract new (...args: any[]) => T,
   msg?: string,
 ): asserts actual is T;
-export function assertThrows<E extends Error>(fn: () => unknown, ErrorClass: ErrorClass<E>, includes?: string): E;
+export function assertThrows<E extends Error>(
+  fn: () => unknown,
+  ErrorClass: ErrorClass<E>,
+  includes?: string,
+  msg?: string,
+): E;
 export function assertThrows(fn: () => unknown, msg?: string): unknown;
 export function assertRejects<E extends Error>(
   fn: () => PromiseLike<unknown>,
