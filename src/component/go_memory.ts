@@ -13,6 +13,12 @@ const ADAPTER_PAGES = 4;
 const LINKER_SLACK_BYTES = 1 << 20;
 /** `noptrdata` to `end` of the runtime's `moduledata`: addresses, each not below the one before. */
 const ADDRESSES = 11;
+/** No address is zero, so that no run of zeros within them, which a program may leave out, is as long. */
+const MAX_GAP_BYTES = 16;
+/** The most pages that 32-bit addresses reach. */
+const MAX_PAGES = 65_536;
+/** A memory with 64-bit addresses, in `DeclaredLimits.flags`. */
+const WIDE = 4;
 const TYPE = 1, FUNCTION = 3, GLOBAL = 6, EXPORT = 7, CODE = 10, DATA = 11;
 
 interface Segment {
@@ -31,8 +37,15 @@ interface Segment {
 export function separateGoHeap(bytes: Uint8Array, module: CoreModule): Uint8Array {
   const [memory] = module.memories;
   if (memory === undefined || module.exports.includes("cabi_realloc") || !isGoProgram(bytes)) return bytes;
+  const { min, max = MAX_PAGES, flags } = memory;
+  if ((flags & WIDE) !== 0 || min + ADAPTER_PAGES > Math.min(max, MAX_PAGES)) {
+    throw new CapsuleError(
+      "component.unsupported",
+      `Read component: cannot adapt the Go program: found ${min} pages of memory, wanted room for ${ADAPTER_PAGES} more; build it with Go's own linker`,
+    );
+  }
   const segments = readSegments(bytes);
-  const found = findEnds(segments, memory.min);
+  const found = findEnds(segments, min);
   const spots = found.length === 1 ? placesOf(segments, found[0]!.address) : undefined;
   if (spots === undefined) {
     throw new CapsuleError(
@@ -43,7 +56,7 @@ export function separateGoHeap(bytes: Uint8Array, module: CoreModule): Uint8Arra
   const end = found[0]!.end;
   const moved = bytes.slice();
   for (const [index, at] of spots.entries()) moved[at] = ((end + ADAPTER_PAGES * PAGE_BYTES) >>> (8 * index)) & 255;
-  const limits = { ...memory, min: memory.min + ADAPTER_PAGES, cap: memory.max ?? PAGE_BYTES };
+  const limits = { ...memory, min: min + ADAPTER_PAGES, cap: max };
   const grown = writeCaps({ bytes: moved, module, instances: 1 }, { memories: [limits], tables: [] });
   return addRealloc(grown, module.imports.length, Math.ceil(end / PAGE_BYTES) * PAGE_BYTES);
 }
@@ -77,18 +90,39 @@ function readSegments(bytes: Uint8Array): Segment[] {
  * address before may be the same, and is not the one; the one behind is lower.
  */
 function findEnds(segments: readonly Segment[], minPages: number): { address: number; end: number }[] {
-  const image = new DataView(new ArrayBuffer(minPages * PAGE_BYTES));
-  for (const { address, bytes } of segments) {
-    if (address + bytes.length <= image.byteLength) new Uint8Array(image.buffer).set(bytes, address);
-  }
   const found: { address: number; end: number }[] = [];
-  for (let last = 8 * (ADDRESSES - 1); last + 16 <= image.byteLength; last += 8) {
-    const end = image.getUint32(last, true);
-    if (Math.floor((end + LINKER_SLACK_BYTES) / PAGE_BYTES) === minPages && isOrdered(image, last)) {
-      found.push({ address: last, end });
+  for (const { start, image } of stretchesOf(segments, minPages * PAGE_BYTES)) {
+    for (let last = 8 * (ADDRESSES - 1); last + 16 <= image.byteLength; last += 8) {
+      const end = image.getUint32(last, true);
+      if (Math.floor((end + LINKER_SLACK_BYTES) / PAGE_BYTES) === minPages && isOrdered(image, last)) {
+        found.push({ address: start + last, end });
+      }
     }
   }
   return found;
+}
+
+/**
+ * What the segments make of memory, without the long runs of zeros between them: as large as the segments are, whatever
+ * addresses they name. Each begins at a multiple of 8; where segments overlap, the later one counts.
+ */
+function stretchesOf(segments: readonly Segment[], memoryBytes: number): { start: number; image: DataView }[] {
+  const inside = segments.filter(({ address, bytes }) => address + bytes.length <= memoryBytes);
+  const stretches: { start: number; end: number }[] = [];
+  const stretchOf = new Map<Segment, number>();
+  for (const segment of inside.toSorted((one, other) => one.address - other.address)) {
+    const end = segment.address + segment.bytes.length;
+    const last = stretches.at(-1);
+    if (last !== undefined && segment.address <= last.end + MAX_GAP_BYTES) last.end = Math.max(last.end, end);
+    else stretches.push({ start: Math.floor(segment.address / 8) * 8, end });
+    stretchOf.set(segment, stretches.length - 1);
+  }
+  const images = stretches.map(({ start, end }) => new Uint8Array(end - start + MAX_GAP_BYTES));
+  for (const segment of inside) {
+    const index = stretchOf.get(segment)!;
+    images[index]!.set(segment.bytes, segment.address - stretches[index]!.start);
+  }
+  return images.map((bytes, index) => ({ start: stretches[index]!.start, image: new DataView(bytes.buffer) }));
 }
 
 function isOrdered(image: DataView, last: number): boolean {

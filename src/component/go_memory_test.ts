@@ -90,6 +90,31 @@ Deno.test("separateGoHeap: leaves any other module as it is, refuses a Go progra
   }
 });
 
+Deno.test("separateGoHeap: a memory without room for the adapter's pages is refused, one with room to the page is not", async () => {
+  const data = moduleData();
+  const room = separate(await program(`${GO} (memory (export "memory") 18 22) ${data}`));
+  assert(WebAssembly.validate(room as BufferSource));
+  for (const memory of ["(memory 18 21)", "(memory 18 18)", "(memory 65533)"]) {
+    const bytes = await program(`${GO} ${memory} ${data}`);
+    assertEquals(assertThrows(() => separate(bytes), CapsuleError).code, "component.unsupported", memory);
+  }
+  const wide = await encodeText(`(module ${GO} (memory i64 18 30))`);
+  assertEquals(assertThrows(() => separate(wide), CapsuleError).code, "component.unsupported");
+});
+
+Deno.test("separateGoHeap: the addresses are found where the program leaves their zeros out, and among 4 GiB of pages", async () => {
+  const cut = moduleData().replace(/(\\09)(\\00){7}"/, '$1"').replace(
+    /"(\\01)(\\00){7}/,
+    '"$1") (data (i32.const 4104) "',
+  );
+  const bytes = await program(`${GO} ${MEMORY} ${cut}`);
+  const module = new WebAssembly.Module(separate(bytes) as BufferSource);
+  const { exports } = new WebAssembly.Instance(module, { wasi_snapshot_preview1: { random_get: () => 0 } });
+  assertEquals((exports.end as () => number)(), END + 4 * 65_536);
+  const far = await program(`${GO} (memory 65532) (data (i32.const -65536) "far")`);
+  assertThrows(() => separate(far), CapsuleError, "found the end of its data 0 times");
+});
+
 Deno.test("buildComponent: an adapted Go program has its pages besides, any other module its own alone", async () => {
   for (const [head, min] of [[GO, 22], ["", 18]] as const) {
     await inFolder(async (folder) => {

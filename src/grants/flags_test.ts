@@ -16,6 +16,14 @@ Deno.test("parseMountFlag: host, guest and mode; the guest is normalised", () =>
   }
 });
 
+Deno.test("parseMountFlag: what would turn a terminal's text around is shown escaped, in the guest's path too", () => {
+  assertEquals(parseMountFlag("a:/b\u202e").guest, "/b\u202e");
+  for (const text of ["a:/\u202e/../b", "a\u202e:/..", "\u202e"]) {
+    const { message } = assertThrows(() => parseMountFlag(text), CapsuleError);
+    assert(message.includes("\\u{202e}") && !message.includes("\u202e"), message);
+  }
+});
+
 Deno.test("parseEnvFlag: name and value; a value is never shown and a credential never passed", () => {
   assertEquals(parseEnvFlag("LANG"), { name: "LANG" });
   assertEquals(parseEnvFlag("A="), { name: "A", value: "" });

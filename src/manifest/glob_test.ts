@@ -25,6 +25,13 @@ Deno.test("matchesGlob: segments, stars and question marks; nothing else is spec
   for (const [glob, path, matches] of table) assertEquals(matchesGlob(glob, path), matches, `${glob} ${path}`);
 });
 
+Deno.test("matchesGlob: a segment of many stars is matched in one pass, however long the name", () => {
+  const name = "a".repeat(4_000);
+  assert(matchesGlob("*a".repeat(1_000), name));
+  assert(!matchesGlob("*a".repeat(1_000) + "b", name));
+  assert(matchesGlob("*a?*b*", "\u{1f600}a\u{1f600}b"));
+});
+
 Deno.test("globOverlaps: true for every path that is, contains or lies in a match", () => {
   const part = fc.constantFrom("a", "b", "ab");
   const glob = fc.array(fc.constantFrom("a", "b", "*", "a*", "?", "**"), { minLength: 1, maxLength: 4 });

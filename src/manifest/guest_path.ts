@@ -1,4 +1,4 @@
-import { CapsuleError } from "../base/mod.ts";
+import { CapsuleError, printableLine } from "../base/mod.ts";
 
 /** Guest paths that only the runtime mounts: the work folder (initial working directory) and the runtime folder. */
 export const RESERVED_GUEST_PATHS: readonly string[] = ["/workdir", "/runtime"];
@@ -13,7 +13,7 @@ const UNSAFE = /[\p{Cc}:\\]/u;
  */
 export function normalizeGuestPath(path: string): string {
   const refuse = (why: string) =>
-    new CapsuleError("grant.bad_mount", `Read guest path ${JSON.stringify(path)}: ${why}`);
+    new CapsuleError("grant.bad_mount", `Read guest path ${printableLine(JSON.stringify(path), 200)}: ${why}`);
   if (!path.startsWith("/")) throw refuse("it must be absolute, like /data");
   if (UNSAFE.test(path)) throw refuse("it may not contain ':', '\\' or control characters");
   const segments = path.split("/").filter((segment) => segment !== "" && segment !== ".");

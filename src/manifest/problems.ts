@@ -6,6 +6,8 @@ import { isLaterKey } from "./later_keys.ts";
 
 /** More problems than this are counted, not listed. */
 const MAX_LISTED = 100;
+/** The longest message that is shown whole, characters. */
+const MAX_MESSAGE = 2_000;
 
 type Issue = z.core.$ZodIssue;
 
@@ -106,7 +108,9 @@ export function refuseFile(
   const lines = sorted.slice(0, MAX_LISTED).map((problem) => {
     const { line, column } = document.placeOf(problem.offset);
     const path = findCredential(problem.path) === undefined ? printableLine(problem.path, 160) : "(not shown)";
-    return `${printableLine(file)}:${line}:${column}: ${path === "" ? "" : `${path}: `}${problem.message}`;
+    return `${printableLine(file)}:${line}:${column}: ${path === "" ? "" : `${path}: `}${
+      printableLine(problem.message, MAX_MESSAGE)
+    }`;
   });
   if (sorted.length > MAX_LISTED) lines.push(`… and ${sorted.length - MAX_LISTED} more`);
   if (sorted.length === 1) return new CapsuleError(code, lines[0]!, { problems: lines });
