@@ -43,6 +43,8 @@ export const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/component/build.ts": ["guest"],
   "src/protocol/control/mod.ts": ["supervisor", "session", "delegation", "agent", "cli"],
   "src/supervisor/tree/mod.ts": ["session", "delegation", "cli"],
+  "src/protocol/tree/mod.ts": ["supervisor", "session", "delegation", "cli"],
+  "src/supervisor/tree_socket/mod.ts": ["session", "delegation", "cli"],
 };
 
 /** Global or member that only the room named may use; `null` is none. */

@@ -16,6 +16,8 @@ export interface SessionPaths {
   readonly summary: string;
   readonly out: string;
   readonly lockFile: string;
+  /** While it runs: the path of its tree's control socket. */
+  readonly control: string;
   /** Whole answers and logs: readable by tools. */
   readonly runtime: string;
   /** The guest's folder: the session's own, unless the operator named another. */
@@ -50,6 +52,7 @@ export function sessionPaths(home: Pick<Home, "sessions">, id: string): SessionP
     summary: `${records}/summary.json`,
     out: `${records}/out`,
     lockFile: `${records}/lock`,
+    control: `${records}/control`,
     runtime: `${root}/runtime`,
     work: `${root}/work`,
   };
