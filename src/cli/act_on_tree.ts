@@ -40,7 +40,7 @@ async function actOnTree(action: TreeAction, args: Arguments, context: Context):
   const reply = await askTree(target.socket, { type: action, path });
   if (reply.type === "refused") throw new CapsuleError("tree.refused", printableLine(reply.message, 400));
   const state = await reached;
-  const said = state === "ended" ? { state, ...endingOf(home, session_id) } : { state };
+  const said = state === "ended" ? { state, ...await endingOf(home, session_id) } : { state };
   const line = args.has("json")
     ? printableJson({ session_id, path, ...said })
     : `${state} ${session_id}${"status" in said ? ` (${printableLine(said.status, 20)})` : ""}`;
@@ -63,7 +63,15 @@ async function untilReached(action: TreeAction, { socket, node }: Target, contex
   return "ended";
 }
 
-function endingOf(home: Home, id: string): { readonly status?: string } {
-  const { status } = describeSession(home, id);
-  return status === "running" ? {} : { status };
+/** Looks at the records that its supervisor is just writing, and again. */
+const [LOOKS, LOOK_PAUSE_MS] = [200, 25];
+
+/** How it ended, once that is on record. */
+async function endingOf(home: Home, id: string): Promise<{ readonly status?: string }> {
+  for (let look = 0; look < LOOKS; look++) {
+    const { status } = describeSession(home, id);
+    if (status !== "running") return { status };
+    await new Promise((resolve) => setTimeout(resolve, LOOK_PAUSE_MS));
+  }
+  return {};
 }

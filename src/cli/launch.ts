@@ -1,9 +1,10 @@
-import { openHull, runForeground } from "../session/mod.ts";
+import { openHull, Pause, runForeground, terminated } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { Denials } from "./denials.ts";
 import { holdComponent } from "./held_component.ts";
 import { prepareComponent } from "./prepare_component.ts";
 import type { Resolved } from "./resolve_run.ts";
+import { TreeOfOne } from "./tree_of_one.ts";
 import { type RecordedEnding, type SessionRecord, writePlanOf } from "./session_record.ts";
 
 /**
@@ -22,7 +23,8 @@ export async function launch(record: SessionRecord, interrupt: AbortSignal): Pro
   );
   const { component } = held;
   const denials = new Denials(resolved.capsule, trace);
-  const { outcome, usage } = await runForeground({
+  const [stopped, pause] = [new AbortController(), new Pause()];
+  const running = runForeground({
     plan: writePlanOf(record, component),
     component,
     envValues: resolved.grants.envValues,
@@ -31,10 +33,14 @@ export async function launch(record: SessionRecord, interrupt: AbortSignal): Pro
     ...(hull === undefined ? {} : { hull }),
     kernel,
     upstream: resolved.upstream,
-    interrupt,
+    interrupt: AbortSignal.any([interrupt, stopped.signal]),
+    pause,
     onDenied: (denied) => denials.add(denied),
   });
+  await using _tree = new TreeOfOne({ record, stop: () => stopped.abort(), pause });
+  const { outcome, usage } = await running;
   if (!args.has("quiet") && !args.has("json")) denials.print(context);
+  if (stopped.signal.aborted && outcome.ended_by === "interrupted") return { outcome: terminated() };
   if (usage === undefined) return { outcome };
   const { memory_percent, bytes_written, output_bytes } = usage;
   return { outcome, usage: { memory_percent, bytes_written, output_bytes } };

@@ -14,7 +14,7 @@ export const verb: Verb = {
   operands: { min: 0, max: 0, names: [] },
   options: [{ name: "json", summary: "Print one JSON object a line" }],
   notes: [
-    "PATH is where a session stands in its tree: 0 is the root, 0.1 its second child.",
+    "PATH is where a session stands in its tree: 0 is the root, 0.1 below it.",
     "TOKENS are those of its model so far, in and out. AGE is since it started.",
   ],
   async run(args, context) {

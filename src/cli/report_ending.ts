@@ -26,6 +26,7 @@ const WORDS: Partial<Record<Outcome["ended_by"], string>> = {
   cpu: "ended at its CPU limit",
   output: "ended at its output limit",
   interrupted: "interrupted",
+  terminated: "stopped",
   crashed: "the cell crashed",
 };
 

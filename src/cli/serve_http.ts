@@ -13,6 +13,7 @@ import { prepareComponent } from "./prepare_component.ts";
 import { warnOf } from "./report_ending.ts";
 import type { Resolved } from "./resolve_run.ts";
 import { type RecordedEnding, recordSession, type SessionRecord, writePlanOf } from "./session_record.ts";
+import { TreeOfOne } from "./tree_of_one.ts";
 import type { Context, Verb } from "./verb.ts";
 
 /** `boll serve-http CAPSULE`: a service capsule behind a listener, a fresh instance for each request. */
@@ -108,7 +109,8 @@ async function serve(record: SessionRecord, flags: ServeFlags, interrupts: Inter
   );
   const { component } = held;
   const denials = new Denials(resolved.capsule, trace);
-  const result = await startServing({
+  const [drain, abort] = [new AbortController(), new AbortController()];
+  const serving = startServing({
     plan: writePlanOf(record, component),
     component,
     envValues: resolved.grants.envValues,
@@ -119,11 +121,14 @@ async function serve(record: SessionRecord, flags: ServeFlags, interrupts: Inter
     upstream: resolved.upstream,
     ...flags,
     requestMs: requestMsOf(resolved, args),
-    drain: interrupts.first,
-    abort: interrupts.second,
+    drain: AbortSignal.any([interrupts.first, drain.signal]),
+    abort: AbortSignal.any([interrupts.second, abort.signal]),
     onListening: (address) => announce(address, record),
     onDenied: (denied) => denials.add(denied),
   });
+  // As signals do: the first asks for a drain, the second for an end at once.
+  await using _tree = new TreeOfOne({ record, stop: () => (drain.signal.aborted ? abort : drain).abort() });
+  const result = await serving;
   if (!args.has("quiet") && !args.has("json")) denials.print(context);
   return { outcome: outcomeOf(result) };
 }

@@ -12,6 +12,8 @@ import {
   type SessionState,
   type TraceGap,
 } from "../records/mod.ts";
+import type { Arguments } from "./arguments.ts";
+import { followDescendants, prefixedSink } from "./follow_descendants.ts";
 import { paintFor } from "./paint.ts";
 import { JsonTracePrinter, TextTracePrinter, type TracePrinter } from "./trace_printer.ts";
 import type { Context, Verb } from "./verb.ts";
@@ -31,7 +33,8 @@ export const verb: Verb = {
   ],
   notes: [
     "SESSION is an id, a prefix of one that is unique (4 characters or more), or last",
-    "(the default). follow prints events as they come, until the session ends.",
+    "(the default). follow prints events as they come, until the session ends, and",
+    "those of the sessions below it, each line with its path and capsule.",
     "",
     "  boll trace show",
     "  boll trace show ses_0196b2 --json",
@@ -43,7 +46,7 @@ export const verb: Verb = {
     const home = openHome(context.readVariable);
     markCrashed(home);
     const { paths, printer } = open(home, wanted, args.has("json"), context);
-    if (action === "follow") return await follow(paths, printer, args.has("all"), context);
+    if (action === "follow") return await follow({ home, paths, printer, args, context });
     const state = stateOf(paths);
     for (const range of ranges(args.has("all") ? undefined : findGap(paths.trace), printer)) {
       for (const line of readTraceLines(paths.trace, range)) printer.line(line);
@@ -55,15 +58,32 @@ export const verb: Verb = {
 
 function open(home: Home, wanted: string, json: boolean, context: Context) {
   const paths = findSession(home, wanted);
-  const printer: TracePrinter = json
-    ? new JsonTracePrinter(context)
-    : new TextTracePrinter(context.stdout, paths, paintFor(context.stdout, context));
-  return { paths, printer };
+  return { paths, printer: printerFor(paths, json, context) };
 }
 
-async function follow(paths: SessionPaths, printer: TracePrinter, all: boolean, context: Context): Promise<number> {
+function printerFor(paths: SessionPaths, json: boolean, context: Context, sink = context.stdout): TracePrinter {
+  return json ? new JsonTracePrinter(context) : new TextTracePrinter(sink, paths, paintFor(context.stdout, context));
+}
+
+interface Following {
+  readonly home: Home;
+  readonly paths: SessionPaths;
+  readonly printer: TracePrinter;
+  readonly args: Arguments;
+  readonly context: Context;
+}
+
+/** The session, and whatever it starts meanwhile. */
+async function follow({ home, paths, printer, args, context }: Following): Promise<number> {
   const signal = context.watchInterrupt?.() ?? new AbortController().signal;
-  const gap = all ? undefined : gapOfGrowing(paths.trace);
+  const gap = args.has("all") ? undefined : gapOfGrowing(paths.trace);
+  const below = followDescendants(paths, {
+    home,
+    signal,
+    pause: (ms) => pause(ms, signal),
+    printerOf: (node, child) => printerFor(child, args.has("json"), context, prefixedSink(context.stdout, node)),
+  });
+  below.catch(() => {});
   let from = 0;
   for (const range of ranges(gap, printer)) {
     from = range.from ?? 0;
@@ -71,6 +91,7 @@ async function follow(paths: SessionPaths, printer: TracePrinter, all: boolean, 
     for (const line of readTraceLines(paths.trace, range)) printer.line(line);
   }
   for await (const line of followTrace(paths, { from, signal, pause: (ms) => pause(ms, signal) })) printer.line(line);
+  await below;
   if (signal.aborted) return EXIT_INTERRUPTED;
   printer.end("ended");
   return 0;

@@ -79,6 +79,11 @@ function isUserSignal(signal: unknown): boolean {
   return typeof signal === "string" && USER_SIGNALS.includes(signal);
 }
 
+/** Ended from outside, by `boll stop`. */
+export function terminated(): Outcome {
+  return { status: "cancelled", exit_code: 130, ended_by: "terminated", detail: "ended by `boll stop`" };
+}
+
 /** The user's own ending, also of a run whose guest never started. */
 export function interrupted(): Outcome {
   return { status: "cancelled", exit_code: 130, ended_by: "interrupted" };

@@ -3,7 +3,6 @@ import { ResultFile, type SessionPaths } from "../records/mod.ts";
 import { spawnCapturedCell } from "../supervisor/mod.ts";
 import { Capture } from "./capture.ts";
 import { outputEnding } from "./outcome.ts";
-import type { Pause } from "./pause.ts";
 import { type CellRun, runCell } from "./run_cell.ts";
 import type { CellResult } from "./watch_cell.ts";
 
@@ -15,7 +14,6 @@ export interface CapturedRun extends CellRun {
   readonly places: Pick<SessionPaths, "root" | "runtime" | "work" | "out">;
   /** What the guest reads from its stdin. */
   readonly input: string;
-  readonly pause: Pause;
 }
 
 /** How a captured run ended. */
@@ -36,25 +34,18 @@ export function captureGrants(grants: Grants): Grants {
  * @throws `cell.start_failed`, `hull.failed` when the guest never came to run; `home.unwritable`
  */
 export async function runCaptured(run: CapturedRun): Promise<CapturedResult> {
-  const { places, input, pause } = run;
+  const { places, input } = run;
   const maxBytes = run.plan.grants.limits.output_bytes ?? CAPTURED_OUTPUT_BYTES;
   using answer = ResultFile.open(places);
   let capture: Capture | undefined;
-  let cell: { kill(signal?: Deno.Signal): void } = { kill() {} };
   try {
     const result = await runCell(
-      {
-        ...run,
-        async onReady() {
-          await run.onReady?.();
-          await pause.enter(cell);
-        },
-      },
+      run,
       [false, false, false],
       async (launch) => {
         const captured = await spawnCapturedCell(launch);
         capture = new Capture(captured, { result: answer, places, input, maxBytes });
-        return cell = captured.cell;
+        return captured.cell;
       },
     );
     if (result.failure !== undefined || capture === undefined) return { ...result, head: "" };

@@ -5,6 +5,7 @@ import type { RunLoad } from "../protocol/mod.ts";
 import { makeTemporaryFolder, type SessionPaths, type TraceWriter } from "../records/mod.ts";
 import type { CellLaunch, CellProcess } from "../supervisor/mod.ts";
 import { makeGuestLoad } from "./guest_load.ts";
+import type { Pause } from "./pause.ts";
 import type { LaunchPlan } from "./plan.ts";
 import type { RunNetwork, RunNetworkOptions } from "./run_network.ts";
 import { cellEnvironment, selfCommand, sourceFlags } from "./self_command.ts";
@@ -40,6 +41,8 @@ export interface CellRun {
   onDenied?(denied: Denied): void;
   /** The walls stand and the guest could start: it does when this settles. */
   onReady?(): void | Promise<void>;
+  /** Holds the guest; absent: nobody can. */
+  readonly pause?: Pause;
 }
 
 /**

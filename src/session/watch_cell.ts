@@ -25,7 +25,7 @@ export interface CellResult {
 export interface Running {
   readonly cell: Pick<CellProcess, "send" | "receive" | "kill" | "exit">;
   readonly load: RunLoad;
-  readonly run: Pick<CellRun, "plan" | "trace" | "interrupt" | "onReady">;
+  readonly run: Pick<CellRun, "plan" | "trace" | "interrupt" | "onReady" | "pause">;
   readonly network: Pick<RunNetwork, "answer"> | undefined;
   readonly denials: Pick<DenialLimit, "tell">;
 }
@@ -92,6 +92,7 @@ async function listen({ cell, run, network, denials }: Running, watch: Watch, he
         run.trace.append("walls", wallsEvent(message.walls));
         watch.deadline(run.plan.grants.limits.deadline_ms, "deadline");
         await run.onReady?.();
+        await run.pause?.enter(cell);
         await cell.send({ type: "call", id: 0, export: "wasi:cli/run" });
         break;
       case "denied":

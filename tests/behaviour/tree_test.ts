@@ -1,0 +1,99 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { type Bed, fixture, forEachMode, type RunningBoll } from "../harness.ts";
+import { cellOf, statusField } from "../processes.ts";
+
+/** A run whose guest copies its stdin until that ends, once it is called. */
+async function startCat(bed: Bed): Promise<RunningBoll> {
+  const running = bed.start(["run", await fixture("cat")], { stdin: { open: true } });
+  await running.write("up\n");
+  await running.stdout.waitFor("up\n");
+  return running;
+}
+
+/** What `ps --json` lists. */
+async function listed(bed: Bed): Promise<Record<string, unknown>[]> {
+  const { code, stdout } = await bed.run(["ps", "--json"]);
+  assertEquals(code, 0);
+  return stdout.split("\n").filter((line) => line !== "").map((line) => JSON.parse(line));
+}
+
+/** Runs a verb again until its tree answers: the socket is opened while the guest starts. */
+async function once(bed: Bed, args: readonly string[]) {
+  for (let turn = 0;; turn++) {
+    const result = await bed.run(args);
+    if (turn === 100 || !/does not answer|nothing runs there/.test(result.stderr)) return result;
+  }
+}
+
+forEachMode(
+  "ps, pause, resume, stop: a run is seen, held, let go and ended, and each verb waits until it is so",
+  async (bed) => {
+    assertEquals((await bed.run(["ps"])).stdout, "Nothing runs.\n");
+    const running = await startCat(bed);
+    const paused = await once(bed, ["pause", "last"]);
+    assertMatch(paused.stdout, /^paused ses_[0-9a-f]{32}\n$/);
+    assertMatch(statusField(cellOf(running.child.pid), "State"), /^T/);
+    const [node] = await listed(bed);
+    assertEquals([node?.path, node?.capsule, node?.state, node?.pid], ["0", "cat", "paused", running.child.pid]);
+    await running.write("held\n");
+    const table = (await bed.run(["ps"])).stdout;
+    assertMatch(table, /^SESSION +PATH +CAPSULE +STATE .*\nses_[0-9a-f]{32} +0 +cat +paused .*\n$/);
+    const resumed = await bed.run(["resume", "0", "--json"]);
+    assertEquals(JSON.parse(resumed.stdout), { session_id: node?.session_id, path: "0", state: "running" });
+    await running.stdout.waitFor("held\n");
+    const stopped = await bed.run(["stop", String(node?.session_id)]);
+    assertEquals(stopped.stdout, `ended ${node?.session_id} (cancelled)\n`);
+    const { code, lastLine } = await running.result();
+    assertEquals(code, 130);
+    assertMatch(lastLine, /^boll: stopped \(ended by `boll stop`\)/);
+    assertEquals(bed.trace().at(-1)?.ended_by, "terminated");
+    assertEquals([await listed(bed), [...Deno.readDirSync(`${bed.root}/run/boll`)]], [[], []]);
+    const again = await bed.run(["stop", "last"]);
+    assertEquals(again.code, 2);
+    assertStringIncludes(again.lastLine, "has ended (cancelled)");
+  },
+);
+
+forEachMode("stop: ends a paused run and one that never yields; a path that two trees have is refused", async (bed) => {
+  const held = await startCat(bed);
+  assertEquals((await once(bed, ["pause", "last"])).code, 0);
+  const busy = bed.start(["run", await fixture("loop")]);
+  while ((await listed(bed)).filter(({ path }) => path === "0").length < 2);
+  const both = await bed.run(["stop", "0"]);
+  assertEquals(both.code, 2);
+  assertStringIncludes(both.lastLine, "2 trees have it; name a session: ses_");
+  for (const { session_id } of await listed(bed)) assertEquals((await bed.run(["stop", String(session_id)])).code, 0);
+  for (const running of [held, busy]) assertEquals((await running.result()).code, 130);
+});
+
+forEachMode(
+  "ps: a run whose supervisor was killed is marked and gone; one that does not answer is listed as that",
+  async (bed) => {
+    const killed = await startCat(bed);
+    killed.child.kill("SIGKILL");
+    await killed.child.status;
+    assertEquals(await listed(bed), []);
+    const [session] = bed.sessions();
+    assertStringIncludes(Deno.readTextFileSync(`${session}/records/trace.jsonl`), `"status":"crashed"`);
+    await killed.result();
+    const mute = await startCat(bed);
+    await once(bed, ["pause", "last"]);
+    Deno.removeSync(`${bed.sessions().at(-1)}/records/control`);
+    const [node] = await listed(bed);
+    assertEquals([node?.path, node?.verdict], ["?", "no answer"]);
+    assertEquals((await bed.run(["stop", "last"])).code, 1);
+    mute.child.kill("SIGTERM");
+    assertEquals((await mute.result()).code, 130);
+  },
+);
+
+forEachMode("stop: a service drains; it cannot be held", async (bed) => {
+  const service = bed.start(["serve-http", await fixture("served_probe"), "--listen", "0", "--cells", "1"]);
+  await service.stdout.waitFor("listening on");
+  const paused = await once(bed, ["pause", "0"]);
+  assertEquals(paused.code, 1);
+  assertStringIncludes(paused.lastLine, "cannot be held; stop it instead");
+  const stopped = await bed.run(["stop", "0"]);
+  assertMatch(stopped.stdout, /^ended ses_[0-9a-f]{32} \(completed\)\n$/);
+  assertEquals((await service.result()).code, 0);
+});
