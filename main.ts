@@ -1,10 +1,14 @@
 /**
- * One executable, three roles: command line and supervisor by default; a cell when the parent says so in its
+ * One executable, three roles: command line and supervisor by default; a session or a cell when the parent says so in its
  * environment. Only the code of the role is loaded.
  */
-if (Deno.env.get("BOLL_CHILD") === "cell") {
+const child = Deno.env.get("BOLL_CHILD");
+if (child === "cell") {
   const { runCell } = await import("./src/guest/cell_main.ts");
   await runCell();
+} else if (child === "session") {
+  const { runSession } = await import("./src/session/session_main.ts");
+  await runSession();
 } else {
   const { main } = await import("./src/cli/main.ts");
   Deno.exit(await main(Deno.args));

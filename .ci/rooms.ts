@@ -7,6 +7,7 @@
 export const ROLES: Readonly<Record<string, string>> = {
   "main.ts": "main.js",
   "src/cli/main.ts": "cli.js",
+  "src/session/session_main.ts": "session.js",
   "src/guest/cell_main.ts": "cell.js",
   "src/guest/worker_main.ts": "worker.js",
   "src/guest/build_main.ts": "build_cell.js",

@@ -50,5 +50,18 @@ export interface ProcessLimits {
   readonly openFiles?: number;
 }
 
+/** What a process that starts others is bound to. Absent is unchanged. */
+export interface ProcessBounds {
+  /** RLIMIT_DATA, bytes, soft: a child sets its own. */
+  readonly dataBytes?: number;
+  /** RLIMIT_CPU, whole seconds: SIGXCPU, and SIGKILL {@link CPU_GRACE_SECONDS} later. Each child has as many of its own. */
+  readonly cpuSeconds?: number;
+  /** -20 to 19; a negative one only where the system allows it. */
+  readonly nice?: number;
+}
+
+/** How long a process has, after it has used its CPU seconds, to say so. */
+export const CPU_GRACE_SECONDS = 5;
+
 /** How strongly a run is contained: `scoped` needs the kernel wall, probed live. */
 export type Containment = "advisory" | "scoped";

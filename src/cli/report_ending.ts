@@ -67,14 +67,6 @@ function toJson({ places, containment, outcome, durationMs, error }: Ending): Re
   };
 }
 
-/** The guest never came to run: refused by what it is or asks for, or something of ours broke. */
-export function failureOutcome(error: unknown): Outcome {
-  const exitCode = error instanceof CapsuleError ? error.exitStatus : 1;
-  const detail = error instanceof Error ? error.message : String(error);
-  if (exitCode === 2 || exitCode === 5) return { status: "refused", exit_code: exitCode, ended_by: "refused", detail };
-  return { status: "crashed", exit_code: exitCode, ended_by: "crashed", detail };
-}
-
 /** Says on stderr what of the grants is worth a warning. */
 export function warnOf({ grants }: Pick<Resolved, "grants">, context: Context): void {
   for (const warning of grants.warnings) context.stderr.write(`boll: warning: ${printableLine(warning)}\n`);

@@ -11,6 +11,7 @@ import {
   writePlan,
 } from "../records/mod.ts";
 import {
+  failureOutcome,
   interrupted,
   isCompiled,
   isStartInterrupted,
@@ -20,7 +21,7 @@ import {
 } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { BUILD_INFO } from "./build_info.ts";
-import { failureOutcome, reportEnding, warnOfContainment } from "./report_ending.ts";
+import { reportEnding, warnOfContainment } from "./report_ending.ts";
 import type { Resolved } from "./resolve_run.ts";
 import type { Context } from "./verb.ts";
 

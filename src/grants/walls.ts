@@ -22,6 +22,18 @@ export type ChildFlags =
     readonly env: readonly string[];
   }
   | {
+    readonly kind: "session";
+    /** Files and folders. */
+    readonly read: readonly string[];
+    readonly write: readonly string[];
+    /** The executable of its cells. */
+    readonly run: string;
+    /** Whether it opens a gate. */
+    readonly net: boolean;
+    readonly sources: readonly string[];
+    readonly env: readonly string[];
+  }
+  | {
     readonly kind: "build";
     readonly component: string;
     readonly staging: string;
@@ -82,6 +94,16 @@ export function toFlags(child: ChildFlags): string[] {
     return [
       ...listFlag("read", [...child.sources, child.component, child.staging, child.tmp]),
       ...listFlag("write", [child.staging, child.tmp]),
+      ...env,
+    ];
+  }
+  if (child.kind === "session") {
+    return [
+      ...listFlag("read", [...child.sources, ...child.read, ...child.write]),
+      ...listFlag("write", child.write),
+      ...listFlag("run", [child.run]),
+      ...(child.net ? ["--allow-net"] : []),
+      "--allow-ffi",
       ...env,
     ];
   }

@@ -7,6 +7,7 @@ export type CallArgument = number | bigint | Uint8Array<ArrayBuffer> | BigUint64
 const SYMBOLS = {
   syscall: { parameters: ["i64", "i64", "i64", "i64", "i64", "i64", "i64"], result: "i64" },
   signal: { parameters: ["i32", "usize"], result: "usize" },
+  setpriority: { parameters: ["i32", "u32", "i32"], result: "i32" },
   __errno_location: { parameters: [], result: "pointer" },
 } as const satisfies Deno.ForeignLibraryInterface;
 
@@ -95,6 +96,11 @@ export class Libc implements Disposable {
   /** Ignores a signal in this process. */
   ignoreSignal(signal: number): void {
     this.#symbols().signal(signal, 1n); // SIG_IGN
+  }
+
+  /** The niceness of this thread and of what it starts from now on; false when the kernel does not allow it. */
+  setNice(nice: number): boolean {
+    return this.#symbols().setpriority(0, 0, nice) === 0; // PRIO_PROCESS, this one
   }
 
   // Deno leaves the symbols of a closed library callable, so that they have to be let go here.

@@ -1,9 +1,11 @@
-import type { ProcessLimits } from "../base/mod.ts";
+import { CPU_GRACE_SECONDS, type ProcessBounds, type ProcessLimits } from "../base/mod.ts";
 import type { Libc } from "./libc.ts";
 import { succeed } from "./landlock.ts";
 
 const RESOURCE = { cpu: 0, fileSize: 1, data: 2, core: 4, openFiles: 7 } as const;
 const SIGXFSZ = 25;
+/** Above every limit. */
+const UNCHANGED = 2n ** 64n - 1n;
 
 /** One resource limit as `prlimit64` takes it. */
 export interface ResourceLimit {
@@ -31,11 +33,22 @@ export function toResourceLimits(limits: ProcessLimits): ResourceLimit[] {
 export function applyLimits(libc: Libc, limits: ProcessLimits): void {
   const wanted = toResourceLimits(limits);
   if (limits.fileBytes !== undefined) libc.ignoreSignal(SIGXFSZ); // else the limit kills instead of failing the write
-  for (const { resource, soft, hard } of wanted) {
-    const now = new BigUint64Array(2);
-    succeed(libc.call("prlimit64", 0, resource, 0, now), `Read resource limit ${resource}`);
-    const ceiling = now[1]!;
-    const next = new BigUint64Array([soft < ceiling ? soft : ceiling, hard < ceiling ? hard : ceiling]);
-    succeed(libc.call("prlimit64", 0, resource, next, 0), `Set resource limit ${resource} to ${next[0]}`);
+  for (const { resource, soft, hard } of wanted) setLimit(libc, resource, soft, hard);
+}
+
+/** Sets `bounds` for this process; the soft ones a child may raise again. @throws `hull.failed` */
+export function applyBounds(libc: Libc, { dataBytes, cpuSeconds, nice }: ProcessBounds): void {
+  if (dataBytes !== undefined) setLimit(libc, RESOURCE.data, BigInt(dataBytes), UNCHANGED);
+  if (cpuSeconds !== undefined) {
+    setLimit(libc, RESOURCE.cpu, BigInt(cpuSeconds), BigInt(cpuSeconds + CPU_GRACE_SECONDS));
   }
+  if (nice !== undefined) libc.setNice(nice);
+}
+
+function setLimit(libc: Libc, resource: number, soft: bigint, hard: bigint): void {
+  const now = new BigUint64Array(2);
+  succeed(libc.call("prlimit64", 0, resource, 0, now), `Read resource limit ${resource}`);
+  const ceiling = now[1]!;
+  const next = new BigUint64Array([soft < ceiling ? soft : ceiling, hard < ceiling ? hard : ceiling]);
+  succeed(libc.call("prlimit64", 0, resource, next, 0), `Set resource limit ${resource} to ${next[0]}`);
 }

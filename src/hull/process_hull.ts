@@ -1,8 +1,8 @@
-import { CapsuleError, type HullRules, type ProcessLimits } from "../base/mod.ts";
+import { CapsuleError, type HullRules, type ProcessBounds, type ProcessLimits } from "../base/mod.ts";
 import { closeOnExec, type TerminalDescriptor, terminalDescriptors } from "./descriptors.ts";
 import { landlockAbi, raiseLandlock, succeed, toPathRules, toPortRules } from "./landlock.ts";
 import { Libc } from "./libc.ts";
-import { applyLimits } from "./limits.ts";
+import { applyBounds, applyLimits } from "./limits.ts";
 import { setNoDelay } from "./no_delay.ts";
 import { dieWithParent } from "./parent_death.ts";
 import { raiseSeccomp } from "./seccomp.ts";
@@ -56,6 +56,11 @@ export class ProcessHull implements Disposable {
   /** Sets resource limits, soft and hard, for good; core dumps are always off. @throws `hull.failed` */
   limit(limits: ProcessLimits): void {
     applyLimits(this.#libc, limits);
+  }
+
+  /** Bounds this process, which starts others. @throws `hull.failed` */
+  bound(bounds: ProcessBounds): void {
+    applyBounds(this.#libc, bounds);
   }
 
   /**

@@ -12,7 +12,7 @@ export { digestBytes, digestFile, digestFolder } from "./digest.ts";
 export { isCredentialName } from "./credentials.ts";
 export { guestPathsOverlap, normalizeGuestPath, RESERVED_GUEST_PATHS } from "./guest_path.ts";
 export { globOverlaps, matchesGlob } from "./glob.ts";
-export { isIpLiteral, LISTEN_HOST, normalizeHost, parseNetEntry } from "./net_entry.ts";
+export { isIpLiteral, LISTEN_HOST, normalizeHost, parseNetEntry, parseProxy } from "./net_entry.ts";
 export type { NetEntry, NetScheme, Proxy } from "./net_entry.ts";
 export { openTrust } from "./trust.ts";
 export type { Trust, TrustedWorkspace } from "./trust.ts";

@@ -9,7 +9,7 @@ export function wallsEvent({ worker, landlock, seccomp, abi }: CellWalls): Walls
 }
 
 /** What was promised (and recorded) must stand, or the guest does not start. @throws `hull.failed` */
-export function checkWalls({ landlock, seccomp }: CellWalls, plan: LaunchPlan): void {
+export function checkWalls({ landlock, seccomp }: CellWalls, plan: Pick<LaunchPlan, "containment">): void {
   if (plan.containment.achieved === "scoped" && !(landlock && seccomp)) {
     throw new CapsuleError("hull.failed", "Confine a cell: the kernel wall that this host has did not rise in it");
   }

@@ -1,10 +1,10 @@
 import type { CachedComponent } from "../component/mod.ts";
 import type { CellNetwork, RunLoad } from "../protocol/mod.ts";
-import type { LaunchPlan } from "./plan.ts";
+import type { CellPlan } from "./plan.ts";
 
 /** What a guest's cell is loaded from: the plan, and beside it what no record holds. */
 export interface GuestLoadInput {
-  readonly plan: LaunchPlan;
+  readonly plan: CellPlan;
   readonly component: CachedComponent;
   readonly envValues: Readonly<Record<string, string>>;
   readonly places: { readonly work: string };

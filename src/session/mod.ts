@@ -12,4 +12,6 @@ export { runForeground } from "./run_foreground.ts";
 export * from "./self_command.ts";
 export type { HttpServing, ServingResult } from "./serve_http.ts";
 export { startServing } from "./start_serving.ts";
+export * from "./prepare_session.ts";
+export * from "./spawner_handle.ts";
 export { openHull } from "./supervisor_hull.ts";

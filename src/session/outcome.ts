@@ -1,4 +1,4 @@
-import type { CapsuleError } from "../base/mod.ts";
+import { CapsuleError } from "../base/mod.ts";
 import type { CellUsage, GuestEnding } from "../protocol/mod.ts";
 import type { EndedBy, SessionStatus } from "../records/mod.ts";
 import type { ChildExit } from "../supervisor/mod.ts";
@@ -30,9 +30,7 @@ const USER_SIGNALS: readonly string[] = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT
 
 /** One cause for every ending; first that applies: the supervisor's own reason, the cell's last word, its exit. */
 export function classifyEnding(facts: CellFacts): Outcome {
-  if (facts.stopped === "deadline") {
-    return { status: "deadline", exit_code: 124, ended_by: "deadline", detail: "the deadline passed" };
-  }
+  if (facts.stopped === "deadline") return deadlinePassed();
   if (facts.stopped === "interrupted") return interrupted();
   if (facts.fault) return { status: "crashed", exit_code: 1, ended_by: "crashed", detail: facts.fault.message };
   if (facts.ended) return classifyGuest(facts.ended, facts.usage);
@@ -87,4 +85,17 @@ export function terminated(): Outcome {
 /** The user's own ending, also of a run whose guest never started. */
 export function interrupted(): Outcome {
   return { status: "cancelled", exit_code: 130, ended_by: "interrupted" };
+}
+
+/** The time that was given is over. */
+export function deadlinePassed(): Outcome {
+  return { status: "deadline", exit_code: 124, ended_by: "deadline", detail: "the deadline passed" };
+}
+
+/** The guest never came to run: refused by what it is or asks for, or something of ours broke. */
+export function failureOutcome(error: unknown): Outcome {
+  const exitCode = error instanceof CapsuleError ? error.exitStatus : 1;
+  const detail = error instanceof Error ? error.message : String(error);
+  if (exitCode === 2 || exitCode === 5) return { status: "refused", exit_code: exitCode, ended_by: "refused", detail };
+  return { status: "crashed", exit_code: exitCode, ended_by: "crashed", detail };
 }

@@ -1,6 +1,7 @@
 import type { Containment } from "../base/mod.ts";
 import type { CachedComponent } from "../component/mod.ts";
 import type { Grants } from "../grants/mod.ts";
+import type { SpawnPayload } from "../protocol/control/mod.ts";
 
 /**
  * What was decided, before anything starts: resolved, JSON-safe, frozen, free of secrets and of granted values. It is
@@ -21,6 +22,8 @@ export interface LaunchPlan {
   readonly args: readonly string[];
   readonly work?: string;
   readonly containment: PlannedContainment;
+  /** Below a supervisor: what the session is, and what it may use. */
+  readonly session?: Pick<SpawnPayload, "role" | "depth" | "limits">;
 }
 
 /** The containment class that was asked for and the one this host gives, with the reasons when it is not the strongest. */
@@ -29,6 +32,9 @@ export interface PlannedContainment {
   readonly achieved: Containment;
   readonly reasons: readonly string[];
 }
+
+/** What a cell is loaded by. */
+export type CellPlan = Pick<LaunchPlan, "capsule" | "grants" | "args" | "containment">;
 
 /** Parts of a {@link LaunchPlan} that are not copied as they are. */
 export interface PlanInput extends Omit<LaunchPlan, "component"> {

@@ -6,8 +6,8 @@ import { makeTemporaryFolder, type SessionPaths, type TraceWriter } from "../rec
 import type { CellLaunch, CellProcess } from "../supervisor/mod.ts";
 import { makeGuestLoad } from "./guest_load.ts";
 import type { Pause } from "./pause.ts";
-import type { LaunchPlan } from "./plan.ts";
-import type { RunNetwork, RunNetworkOptions } from "./run_network.ts";
+import type { CellPlan } from "./plan.ts";
+import type { RunNetwork, RunUpstream } from "./run_network.ts";
 import { cellEnvironment, selfCommand, sourceFlags } from "./self_command.ts";
 import { supervisorRules } from "./supervisor_hull.ts";
 import { type CellResult, DenialLimit, watchCell } from "./watch_cell.ts";
@@ -22,7 +22,7 @@ export interface Denied {
 
 /** What one run of a command in a cell needs beside its plan. */
 export interface CellRun {
-  readonly plan: LaunchPlan;
+  readonly plan: CellPlan;
   readonly component: CachedComponent;
   /** Values of the granted variables; they travel in the first frame and are in no record. */
   readonly envValues: Readonly<Record<string, string>>;
@@ -33,14 +33,14 @@ export interface CellRun {
   /** The parts of wall 4 that this host was found to have. */
   readonly kernel: RunLoad["kernel"];
   /** The operator's proxy and certificates between the gate and the network. */
-  readonly upstream?: RunNetworkOptions["upstream"];
+  readonly upstream?: RunUpstream;
   /** Where the cell's own folder is made: default the runtime folder. */
   readonly tmp?: string;
   /** Aborts when the run is to end; its reason may be the word `deadline`, any other is an interruption. */
   readonly interrupt: AbortSignal;
   onDenied?(denied: Denied): void;
-  /** The walls stand and the guest could start: it does when this settles. */
-  onReady?(): void | Promise<void>;
+  /** The walls stand, and the guest can start. */
+  onReady?(): void;
   /** Holds the guest; absent: nobody can. */
   readonly pause?: Pause;
 }

@@ -1,21 +1,24 @@
-import { CapsuleError, printableLine } from "../base/mod.ts";
 import { type Gate, type GateConnection, openGate } from "../egress/mod.ts";
 import { type Grants, isIpLiteral, type NetEntry, type NetPlaces, parseNetEntry } from "../grants/mod.ts";
 import type { Upstream } from "../manifest/mod.ts";
 import type { CellNetwork, HostCall, HostResult } from "../protocol/mod.ts";
 import type { TraceWriter } from "../records/mod.ts";
+import { readCertificates } from "./read_certificates.ts";
 import type { Denied } from "./run_cell.ts";
+
+/** What the operator put between the gate and the network: a proxy, and certificates in a file or as PEM texts. */
+export interface RunUpstream extends Pick<Upstream, "proxy" | "ca"> {
+  readonly certificates?: readonly string[];
+}
 
 /** What the network of a run is opened with. */
 export interface RunNetworkOptions {
   readonly grants: Grants;
-  /** The operator's proxy and certificates between the gate and the network. */
-  readonly upstream?: Pick<Upstream, "proxy" | "ca">;
+  readonly upstream?: RunUpstream;
   readonly trace: TraceWriter;
   onDenied(denied: Denied): void;
 }
 
-const MAX_CA_BYTES = 1024 * 1024;
 const MAX_CALLS = 32;
 
 /** The gate of one run, and what its cell is told of it. */
@@ -35,7 +38,10 @@ export class RunNetwork implements AsyncDisposable {
     this.cell = {
       gate_port: gate.port,
       credential: `${user}:${password}`,
-      ca_certs: upstream?.ca === undefined ? [] : [readCertificates(upstream.ca)],
+      ca_certs: [
+        ...upstream?.certificates ?? [],
+        ...(upstream?.ca === undefined ? [] : [readCertificates(upstream.ca)]),
+      ],
       udp_peers: udpPeers,
     };
     this.places = { gatePort: gate.port, udpPeers };
@@ -110,25 +116,4 @@ function connectionEvent(connection: GateConnection) {
 
 function flagFor(entry: string | undefined): string {
   return entry === undefined ? "no entry can allow it" : `--net ${entry} or "net": ["${entry}"] in grants`;
-}
-
-function readCertificates(path: string): string {
-  const fault = (why: string, cause?: unknown) =>
-    new CapsuleError(
-      "workspace.invalid",
-      `Read certificates ${printableLine(path)}: ${why}; correct ca in boll.jsonc`,
-      {
-        cause,
-      },
-    );
-  let text: string;
-  try {
-    const { isFile, size } = Deno.statSync(path);
-    if (!isFile || size > MAX_CA_BYTES) throw fault(`found no file of at most ${MAX_CA_BYTES} bytes`);
-    text = Deno.readTextFileSync(path);
-  } catch (error) {
-    throw error instanceof CapsuleError ? error : fault("it cannot be read", error);
-  }
-  if (!text.includes("-----BEGIN CERTIFICATE-----")) throw fault("found no PEM certificate");
-  return text;
 }

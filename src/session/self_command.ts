@@ -8,6 +8,9 @@ export interface SelfCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** Names the session and the delegation that a session came from. */
+export const SPAWNER = "BOLL_SPAWNER";
+
 const CHILD_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** Whether this process is the compiled executable, and not `deno run`. */
@@ -46,11 +49,20 @@ export function sourceFlags(): { readonly sources: readonly string[]; readonly e
 
 /** The exact environment of a cell (README, Processes): no granted name is ever in it. */
 export function cellEnvironment(tmp: string, own: SelfCommand): Record<string, string> {
+  return childEnvironment("cell", tmp, own);
+}
+
+/** The exact environment of a session; `spawner` is the handle of whoever delegated to it, and stands last. */
+export function sessionEnvironment(tmp: string, own: SelfCommand, spawner?: string): Record<string, string> {
+  return { ...childEnvironment("session", tmp, own), ...(spawner === undefined ? {} : { [SPAWNER]: spawner }) };
+}
+
+function childEnvironment(role: "cell" | "session", tmp: string, own: SelfCommand): Record<string, string> {
   return {
     PATH: CHILD_PATH,
     HOME: tmp,
     TMPDIR: tmp,
-    BOLL_CHILD: "cell",
+    BOLL_CHILD: role,
     BOLL_PARENT_PID: String(Deno.pid),
     ...own.env,
   };

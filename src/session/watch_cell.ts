@@ -91,8 +91,9 @@ async function listen({ cell, run, network, denials }: Running, watch: Watch, he
         checkWalls(message.walls, run.plan);
         run.trace.append("walls", wallsEvent(message.walls));
         watch.deadline(run.plan.grants.limits.deadline_ms, "deadline");
-        await run.onReady?.();
-        await run.pause?.enter(cell);
+        run.onReady?.();
+        // It may be held here, and end meanwhile.
+        await Promise.race([run.pause?.enter(cell), cell.exit]);
         await cell.send({ type: "call", id: 0, export: "wasi:cli/run" });
         break;
       case "denied":

@@ -1,0 +1,82 @@
+import { CapsuleError } from "../base/mod.ts";
+import { type CachedComponent, cacheKey, findCached, findRunName } from "../component/mod.ts";
+import { checkImports, type Grants, refuseImports } from "../grants/mod.ts";
+import { digestCapsule, loadCapsule, parseProxy } from "../manifest/mod.ts";
+import { distil, type SpawnPayload } from "../protocol/control/mod.ts";
+import type { Denied } from "./run_cell.ts";
+import type { RunUpstream } from "./run_network.ts";
+import { readCertificates } from "./read_certificates.ts";
+import { runCaptured } from "./run_captured.ts";
+import type { RoleResult, SessionWork } from "./session_work.ts";
+
+/**
+ * The role `command`: one cell, whose guest reads the instruction on its stdin; what it writes on stdout is the answer.
+ * The capsule must be the one that was meant, and its component must have been built: a session builds none.
+ *
+ * @throws `capsule.*`, `component.*`, `grant.*`, `hull.failed`, `cell.start_failed`, `payload.unsupported`
+ */
+export async function runCommandSession(work: SessionWork): Promise<RoleResult> {
+  const { payload, places, plan, trace, channel, control } = work;
+  refuseUnsupported(payload);
+  const component = await findComponent(payload, plan.grants);
+  const result = await runCaptured({
+    plan,
+    component,
+    envValues: Object.fromEntries(payload.env),
+    places,
+    trace,
+    kernel: work.kernel,
+    ...(work.hull === undefined ? {} : { hull: work.hull }),
+    ...upstreamOf(payload),
+    tmp: work.tmp,
+    interrupt: control.signal,
+    input: payload.instruction,
+    pause: control.pause,
+    onDenied: (denied) => trace.append("denied", deniedEvent(denied)),
+    onReady: () => void channel.send({ type: "ready" }),
+  });
+  if (result.failure !== undefined) throw result.failure;
+  return { outcome: result.outcome, answer: distil(result.head), ...(result.usage ? { usage: result.usage } : {}) };
+}
+
+/** What would have no effect is refused by name. */
+function refuseUnsupported({ output_schema, warm }: SpawnPayload): void {
+  const found = output_schema !== undefined ? "output_schema" : warm ? "warm" : undefined;
+  if (found === undefined) return;
+  throw new CapsuleError("payload.unsupported", `Start a command session: found ${found}, which a command has not`);
+}
+
+async function findComponent({ capsule, places }: SpawnPayload, grants: Grants): Promise<CachedComponent> {
+  const loaded = await loadCapsule(capsule.path);
+  const digests = digestCapsule(loaded);
+  if (digests.capsule !== capsule.digest) {
+    throw new CapsuleError(
+      "capsule.changed",
+      `Start a session of ${loaded.name}: found digest ${digests.capsule}, wanted ${capsule.digest}`,
+    );
+  }
+  const component = findCached(places.cache, cacheKey(digests.component, { memoryMb: grants.limits.memory_mb }));
+  if (component === undefined) {
+    throw new CapsuleError("component.cache_mismatch", `Start a session of ${loaded.name}: its component is not built`);
+  }
+  if (findRunName(component.description.exports) === undefined) {
+    throw new CapsuleError("component.no_run_export", `Start a session of ${loaded.name}: it is no command`);
+  }
+  const missing = checkImports(component.description.imports, grants, loaded.manifest, "command");
+  if (missing.length > 0) throw refuseImports(missing, loaded.manifestPath);
+  return component;
+}
+
+function upstreamOf({ upstream, tls_ca }: SpawnPayload): { upstream?: RunUpstream } {
+  if (upstream === undefined && tls_ca === undefined) return {};
+  return {
+    upstream: {
+      ...(upstream?.proxy === undefined ? {} : { proxy: parseProxy(upstream.proxy) }),
+      certificates: [...upstream?.ca_certs ?? [], ...(tls_ca === undefined ? [] : [readCertificates(tls_ca)])],
+    },
+  };
+}
+
+function deniedEvent({ grant, asked, allow }: Denied) {
+  return { wall: "imports", grant, asked, allow: { flag: allow } } as const;
+}

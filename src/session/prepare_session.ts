@@ -1,0 +1,123 @@
+import { dirname } from "@std/path";
+import type { CachedComponent } from "../component/mod.ts";
+import { type Grants, toFlags } from "../grants/mod.ts";
+import type { Upstream } from "../manifest/mod.ts";
+import type { SpawnPayload } from "../protocol/control/mod.ts";
+import { createSession, type Home, makeTemporaryFolder, type SessionPlaces, writePlan } from "../records/mod.ts";
+import { narrowToLimits } from "./check_limits.ts";
+import { type LaunchPlan, makePlan } from "./plan.ts";
+import { readCertificates } from "./read_certificates.ts";
+import { selfCommand, sessionEnvironment, sourceFlags, SPAWNER } from "./self_command.ts";
+import { encodeSpawner, type SpawnerHandle } from "./spawner_handle.ts";
+
+/** A resolved capsule, and what a session of it is to do. */
+export interface SessionRequest extends Pick<LaunchPlan, "boll_version" | "capsule" | "containment"> {
+  readonly home: Home;
+  /** Built with the memory that `grants` give. */
+  readonly component: CachedComponent;
+  readonly grants: Grants;
+  /** Values of the granted variables: in the first frame and nowhere else. */
+  readonly envValues: Readonly<Record<string, string>>;
+  /** What goes into the first frame as it is. */
+  readonly task: Omit<SpawnPayload, "capsule" | "grants" | "places" | "env" | "upstream">;
+  /** The real path of a folder that the operator chose; default the session's own. */
+  readonly work?: string;
+  /** The operator's proxy and certificates. */
+  readonly upstream?: Pick<Upstream, "proxy" | "ca">;
+  readonly spawner?: SpawnerHandle;
+  /** Where the process's own folder is made; default the runtime folder. */
+  readonly runtime?: string;
+}
+
+/** How a session's process is started: program, arguments, exact environment, and its first frame. */
+export interface SessionLaunch {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly payload: SpawnPayload;
+}
+
+/** A session that can be started. Its places are this process's until it is disposed of, when the child is gone. */
+export interface PreparedSession extends Disposable {
+  readonly places: SessionPlaces;
+  readonly launch: SessionLaunch;
+}
+
+/**
+ * Makes a session's places and writes its plan, before anything starts.
+ * @throws `home.unwritable`, `runtime.unusable`, `workspace.invalid`
+ */
+export function prepareSession(request: SessionRequest): PreparedSession {
+  const { home, task, work } = request;
+  const upstream = upstreamOf(request.upstream);
+  const grants = narrowToLimits({ limits: task.limits, grants: request.grants });
+  const places = createSession(home, work === undefined ? {} : { work });
+  try {
+    writePlan(places, planOf(request, grants, places));
+    const { name, version = "", digest, path } = request.capsule;
+    const payload: SpawnPayload = {
+      ...task,
+      capsule: { name, version, digest, path },
+      grants,
+      places: { session_id: places.id, root: places.root, work: places.work, cache: home.cache },
+      env: Object.entries(request.envValues),
+      ...upstream,
+    };
+    const tmp = makeTemporaryFolder(request.runtime);
+    return {
+      places,
+      launch: { ...commandOf(request, payload, tmp.path), payload },
+      [Symbol.dispose]() {
+        tmp.remove();
+        places.close();
+      },
+    };
+  } catch (error) {
+    places.close();
+    throw error;
+  }
+}
+
+function planOf(
+  { boll_version, capsule, component, containment, task }: SessionRequest,
+  grants: Grants,
+  places: SessionPlaces,
+) {
+  const { args, role, depth, limits } = task;
+  const { id: session_id, work } = places;
+  const session = { role, depth, limits };
+  return makePlan({ session_id, boll_version, capsule, component, grants, args, work, containment, session });
+}
+
+function upstreamOf(upstream: SessionRequest["upstream"]): Pick<SpawnPayload, "upstream"> {
+  if (upstream?.proxy === undefined && upstream?.ca === undefined) return {};
+  const { proxy, ca } = upstream;
+  return {
+    upstream: {
+      ...(proxy === undefined
+        ? {}
+        : { proxy: `http://${proxy.host.includes(":") ? `[${proxy.host}]` : proxy.host}:${proxy.port}` }),
+      ...(ca === undefined ? {} : { ca_certs: [readCertificates(ca)] }),
+    },
+  };
+}
+
+function commandOf({ capsule, spawner }: SessionRequest, payload: SpawnPayload, tmp: string) {
+  const { sources, env } = sourceFlags();
+  const { root, cache } = payload.places;
+  const own = selfCommand(toFlags({
+    kind: "session",
+    read: [
+      capsule.kind === "folder" ? dirname(capsule.path) : capsule.path,
+      cache,
+      ...(payload.tls_ca === undefined ? [] : [payload.tls_ca]),
+    ],
+    write: [root, tmp],
+    run: Deno.execPath(),
+    net: payload.grants.net.length > 0,
+    sources,
+    env: [...env, "DENO_DIR", SPAWNER],
+  }));
+  const handle = spawner === undefined ? undefined : encodeSpawner(spawner);
+  return { program: own.program, args: own.args, env: sessionEnvironment(tmp, own, handle) };
+}

@@ -1,0 +1,150 @@
+import { CapsuleError, errorCodeOf } from "../base/mod.ts";
+import type { ControlMsg, UnknownMessage } from "../protocol/control/mod.ts";
+import { deadlinePassed, interrupted, type Outcome } from "./outcome.ts";
+import { Pause } from "./pause.ts";
+import type { SessionChannel } from "./session_channel.ts";
+import type { SessionLog } from "./session_log.ts";
+
+/** How long the work has to end once it was told to, ms: a session without a supervisor is gone within 2 s. */
+const WIND_DOWN_MS = 1_500;
+
+/** The most kinds of dropped messages that are told apart. */
+const MAX_DROPPED_KINDS = 64;
+
+const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
+
+/** What a session is told while it works: by its supervisor, by the clock and by the kernel. The first word to end counts. */
+export class SessionControl {
+  readonly pause = new Pause();
+  readonly #channel: SessionChannel;
+  readonly #log: SessionLog;
+  readonly #stop = new AbortController();
+  readonly #overdue = Promise.withResolvers<void>();
+  readonly #alone = Promise.withResolvers<void>();
+  readonly #dropped = new Set<string>();
+  #ending: Outcome | undefined;
+  #isForced = false;
+
+  constructor(channel: SessionChannel, log: SessionLog) {
+    this.#channel = channel;
+    this.#log = log;
+  }
+
+  /** Aborts when the work is to end; its reason is the word `deadline` when that is why. */
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** Settles when the work was told to end and has had its time. */
+  get overdue(): Promise<void> {
+    return this.#overdue.promise;
+  }
+
+  /** Settles when nobody is there any more to be told. */
+  get alone(): Promise<void> {
+    return this.#alone.promise;
+  }
+
+  /** Arms the deadline, and what the kernel may have to say. */
+  watch(deadlineMs: number): void {
+    setTimeout(() => this.#end(deadlinePassed(), "deadline"), deadlineMs);
+    globalThis.addEventListener("unhandledrejection", (event) => {
+      event.preventDefault();
+      this.#force({ status: "crashed", exit_code: 1, ended_by: "crashed", detail: "a failure of its own" });
+    });
+    if (Deno.build.os === "windows") return;
+    for (const name of SIGNALS) Deno.addSignalListener(name, () => this.#end({ ...interrupted(), detail: name }));
+    Deno.addSignalListener("SIGXCPU", () => this.#force(CPU_USED_UP));
+  }
+
+  /** Follows what the supervisor says to its end. Never rejects. */
+  async serve(frames: AsyncGenerator<ControlMsg | UnknownMessage>): Promise<void> {
+    try {
+      for await (const message of frames) this.#take(message);
+      this.#alone.resolve();
+      this.#end({ ...interrupted(), detail: "its supervisor is gone" });
+    } catch (error) {
+      const detail = errorCodeOf(error) === undefined ? "a failure of its own" : (error as Error).message;
+      this.#log.write("error", detail);
+      this.#force({ status: "crashed", exit_code: 2, ended_by: "protocol_broken", detail });
+    }
+  }
+
+  /** How the session ended, when its work came to `own`: that is the guest's own word, or the reason it was ended for. */
+  judge(own: Outcome): Outcome {
+    if (this.#ending === undefined) return own;
+    const wasEnded = own.ended_by === "interrupted" || own.ended_by === "deadline";
+    return this.#isForced || wasEnded ? this.#ending : own;
+  }
+
+  /** Why the work was told to end. */
+  get ending(): Outcome | undefined {
+    return this.#ending;
+  }
+
+  #take(message: ControlMsg | UnknownMessage): void {
+    switch (message.type) {
+      case "ping":
+        this.#channel.send({ type: "pong", seq: message.seq });
+        break;
+      case "pause":
+        if (this.#ending === undefined && this.pause.hold()) this.#tell("loop.paused");
+        break;
+      case "resume":
+        if (this.pause.release()) this.#tell("loop.resumed");
+        break;
+      case "cancel":
+        this.#end({ ...interrupted(), detail: message.reason });
+        break;
+      case "swap_intel":
+        this.#tell("intel.swap.reject", { reason: "this session has no model" });
+        break;
+      case "spawn":
+        throw new CapsuleError("protocol.unexpected", "Read a message: spawn came a second time");
+      case "inject":
+      case "tool_result":
+      case "budget_grant":
+        this.#drop(message.type, "this session has not asked for it");
+        break;
+      case "unknown":
+        this.#drop(message.tag, "its type is not known");
+        break;
+    }
+  }
+
+  #tell(event: string, fields: Record<string, unknown> = {}): void {
+    this.#channel.send({ type: "event", event, fields });
+  }
+
+  #drop(kind: string, why: string): void {
+    if (this.#dropped.has(kind) || this.#dropped.size >= MAX_DROPPED_KINDS) return;
+    this.#dropped.add(kind);
+    this.#log.write("warn", `Dropped a message ${kind}: ${why}; no more is said of its kind`);
+  }
+
+  /** Whatever the work comes to, this is the ending. */
+  #force(ending: Outcome): void {
+    if (this.#isForced) return;
+    this.#isForced = true;
+    this.#ending = ending;
+    this.#windDown("interrupted");
+  }
+
+  #end(ending: Outcome, reason: "deadline" | "interrupted" = "interrupted"): void {
+    this.#ending ??= ending;
+    this.#windDown(reason);
+  }
+
+  #windDown(reason: string): void {
+    this.#stop.abort(reason);
+    this.pause.release();
+    setTimeout(() => this.#overdue.resolve(), WIND_DOWN_MS);
+  }
+}
+
+const CPU_USED_UP: Outcome = {
+  status: "failed",
+  exit_code: 8,
+  ended_by: "cpu",
+  detail: "the session used up its CPU time",
+};

@@ -1,0 +1,221 @@
+/**
+ * A session below a supervisor, driven by raw frames: the real process, from source or of the executable.
+ */
+import { cacheKey, findCached } from "../../src/component/mod.ts";
+import { type Grants, NO_GRANTS } from "../../src/grants/mod.ts";
+import { digestCapsule, loadCapsule } from "../../src/manifest/mod.ts";
+import type { SpawnPayload } from "../../src/protocol/control/mod.ts";
+import { encodeFrame, FrameDecoder } from "../../src/protocol/mod.ts";
+import { openHome, runtimeFolder } from "../../src/records/mod.ts";
+import { type PreparedSession, prepareSession, type SpawnerHandle } from "../../src/session/mod.ts";
+import type { Bed } from "../harness.ts";
+import { OutputReader } from "../running_boll.ts";
+import { warmGuest } from "./warm_cache.ts";
+
+/** What a session says, as it came. */
+export type Frame = Readonly<Record<string, unknown>> & { readonly type: string };
+
+/** What differs from a plain session of a guest. */
+export interface SessionOptions {
+  readonly grants?: Partial<Omit<Grants, "limits">>;
+  /** The guest's limits. */
+  readonly guestLimits?: Partial<Grants["limits"]>;
+  readonly limits?: Partial<SpawnPayload["limits"]>;
+  readonly task?: Partial<SpawnPayload>;
+  readonly envValues?: Readonly<Record<string, string>>;
+  readonly spawner?: SpawnerHandle;
+}
+
+/** A session on its feet: what it was told is its `payload`. */
+export interface Started extends AsyncDisposable {
+  readonly session: RunningSession;
+  readonly prepared: PreparedSession;
+  readonly payload: SpawnPayload;
+}
+
+/** Makes all that a session of the guest `name` needs, built before by the executable. */
+export async function prepareGuest(bed: Bed, name: string, options: SessionOptions = {}): Promise<PreparedSession> {
+  const path = Deno.realPathSync(await warmGuest(bed, name));
+  return await prepareCapsule(bed, path, options);
+}
+
+/** The same for the capsule at `path`, whose component must be in the bed's cache. */
+export async function prepareCapsule(bed: Bed, path: string, options: SessionOptions = {}): Promise<PreparedSession> {
+  const environment = bed.environment();
+  const read = (name: string) => environment[name];
+  const home = openHome(read);
+  const capsule = await loadCapsule(path);
+  const digests = digestCapsule(capsule);
+  const base: Grants = { ...NO_GRANTS, stdio: true, clocks: true, random: true };
+  const grants = { ...base, ...options.grants, limits: { ...base.limits, ...options.guestLimits } };
+  const component = findCached(home.cache, cacheKey(digests.component, { memoryMb: grants.limits.memory_mb }));
+  if (component === undefined) throw new Error(`Prepare a session of ${path}: its component is not built`);
+  const prepared = prepareSession({
+    home,
+    runtime: runtimeFolder(read),
+    boll_version: "0.0.0-test",
+    capsule: { name: capsule.name, kind: "component", path, digest: digests.capsule },
+    component,
+    grants,
+    envValues: options.envValues ?? {},
+    containment: { achieved: "advisory", reasons: [] },
+    ...(options.spawner === undefined ? {} : { spawner: options.spawner }),
+    task: {
+      instruction: "",
+      context_seed: [],
+      mcp_servers: [],
+      a2a_peers: [],
+      gated_tools: [],
+      limits: { max_steps: 1, max_tokens: 1, deadline_ms: 60_000, max_depth: 1, ...options.limits },
+      telemetry: { run_id: "run-1", agent_id: "agent-1", agent_path: "0.1", log_level: "info", log_content: false },
+      depth: 1,
+      warm: false,
+      role: "command",
+      args: [],
+      ...options.task,
+    },
+  });
+  return bed.mode === "source" ? prepared : { ...prepared, launch: asExecutable(bed, prepared.launch) };
+}
+
+function asExecutable(bed: Bed, launch: PreparedSession["launch"]): PreparedSession["launch"] {
+  const { DENO_DIR: _, DENO_NO_UPDATE_CHECK: __, ...env } = launch.env;
+  return { ...launch, program: bed.command([])[0]!, args: [], env };
+}
+
+/** Starts a session of the guest `name` and tells it what to do. */
+export async function startSession(bed: Bed, name: string, options: SessionOptions = {}): Promise<Started> {
+  return await startPrepared(await prepareGuest(bed, name, options));
+}
+
+/** Starts a prepared session and tells it what to do. */
+export async function startPrepared(prepared: PreparedSession): Promise<Started> {
+  const session = new RunningSession(prepared);
+  const { payload } = prepared.launch;
+  await session.send({ type: "spawn", ...payload });
+  return { session, prepared, payload, [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() };
+}
+
+/** How a session ended and all that it said. */
+export interface SessionResult {
+  readonly code: number;
+  readonly signal: Deno.Signal | null;
+  readonly frames: readonly Frame[];
+  readonly stderr: string;
+  /** The last frame. */
+  readonly last: Frame | undefined;
+  /** The fields of the event `session.ended`. */
+  readonly ending: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** One living session process. Disposing ends it, and its places with it. */
+export class RunningSession implements AsyncDisposable {
+  readonly child: Deno.ChildProcess;
+  readonly stderr: OutputReader;
+  readonly #prepared: PreparedSession;
+  readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
+  readonly #frames: Frame[] = [];
+  readonly #reading: Promise<void>;
+  readonly #net: number;
+  #changed = Promise.withResolvers<void>();
+  #isOver = false;
+
+  constructor(prepared: PreparedSession) {
+    this.#prepared = prepared;
+    const { program, args, env } = prepared.launch;
+    this.child = new Deno.Command(program, {
+      args: [...args],
+      clearEnv: true,
+      env: { ...env },
+      stdin: "piped",
+      stdout: "piped",
+      stderr: "piped",
+      detached: true,
+    }).spawn();
+    this.#writer = this.child.stdin.getWriter();
+    this.stderr = new OutputReader(this.child.stderr);
+    this.#reading = this.#read();
+    this.#reading.catch(() => {});
+    this.#net = setTimeout(() => this.kill("SIGKILL"), 60_000); // a net, never a measure
+  }
+
+  get pid(): number {
+    return this.child.pid;
+  }
+
+  /** What came so far. */
+  get frames(): readonly Frame[] {
+    return this.#frames;
+  }
+
+  /** Sends one message; to a session that is gone, nothing. */
+  async send(message: object): Promise<void> {
+    await this.sendBytes(encodeFrame(message));
+  }
+
+  async sendBytes(bytes: Uint8Array): Promise<void> {
+    await this.#writer.write(bytes).catch(() => {});
+  }
+
+  async closeStdin(): Promise<void> {
+    await this.#writer.close().catch(() => {});
+  }
+
+  kill(signal: Deno.Signal): void {
+    try {
+      this.child.kill(signal);
+    } catch { /* it is gone */ }
+  }
+
+  /** Waits for a frame of this type, or an event of this name. @throws Error when stdout ended without it */
+  async waitFor(name: string): Promise<Frame> {
+    for (;;) {
+      const found = this.#frames.find(({ type, event }) => type === name || (type === "event" && event === name));
+      if (found !== undefined) return found;
+      if (this.#isOver) {
+        throw new Error(`Wait for ${name}: stdout ended with ${JSON.stringify(this.#frames)}; ${this.stderr.text}`);
+      }
+      await this.#changed.promise;
+    }
+  }
+
+  /** Waits for the end and gives all of it. @throws when what came on stdout were not frames, whole */
+  async result(): Promise<SessionResult> {
+    const { code, signal } = await this.child.status;
+    await this.#reading;
+    const stderr = new TextDecoder().decode(await this.stderr.toEnd());
+    clearTimeout(this.#net);
+    const ended = this.#frames.find(({ event }) => event === "session.ended");
+    const ending = ended?.["fields"] as Record<string, unknown> | undefined;
+    return { code, signal, frames: this.#frames, stderr, last: this.#frames.at(-1), ending };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.kill("SIGKILL");
+    await this.child.status;
+    await this.#reading.catch(() => {});
+    await this.stderr.toEnd();
+    await this.#writer.abort().catch(() => {});
+    clearTimeout(this.#net);
+    this.#prepared[Symbol.dispose]();
+  }
+
+  async #read(): Promise<void> {
+    const decoder = new FrameDecoder();
+    try {
+      for await (const chunk of this.child.stdout) {
+        this.#frames.push(...(decoder.push(chunk) as Iterable<Frame>));
+        this.#signal();
+      }
+      decoder.end();
+    } finally {
+      this.#isOver = true;
+      this.#signal();
+    }
+  }
+
+  #signal(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers<void>();
+  }
+}
