@@ -1,62 +1,15 @@
 import { assertEquals } from "@std/assert";
 import { encodeFrame, FrameDecoder } from "../mod.ts";
-import {
-  assertFault,
-  assertFields,
-  assertMessageFault,
-  type FieldTable,
-  wire,
-  withValue,
-} from "./field_table_fixture.ts";
+import { assertFault, assertFields, assertMessageFault, wire, withValue } from "./field_table_fixture.ts";
 import { type ControlMsg, decodeControl } from "./mod.ts";
-import { FULL_PAYLOAD, MINIMAL_PAYLOAD, PAYLOAD_FREE, PAYLOAD_ROWS } from "./payload_fixture.ts";
-
-const REQUIRED = "required", ABSENT = "absent";
-
-/** Every message with every field, and its table (control protocol §2). */
-const FULL: [ControlMsg, FieldTable][] = [
-  [{ type: "spawn", ...FULL_PAYLOAD }, { fields: PAYLOAD_ROWS, free: PAYLOAD_FREE }],
-  [{ type: "ping", seq: 0 }, { fields: { seq: REQUIRED } }],
-  [{ type: "pause" }, { fields: {} }],
-  [{ type: "resume" }, { fields: {} }],
-  [{ type: "cancel", reason: "r" }, { fields: { reason: REQUIRED } }],
-  [{ type: "inject", message: "é", node: "n" }, { fields: { message: REQUIRED, node: ABSENT } }],
-  [
-    {
-      type: "swap_intel",
-      uri: "https://a.example",
-      token: "t",
-      model: "m",
-      headers: [["a", "b"]],
-      dialect: "openai",
-      policy: "restart-turn",
-    },
-    {
-      fields: {
-        uri: REQUIRED,
-        token: ABSENT,
-        model: ABSENT,
-        headers: ABSENT,
-        dialect: ABSENT,
-        policy: { default: "finish-on-old" },
-      },
-    },
-  ],
-  [
-    { type: "tool_result", id: 1, result: [null], is_error: true },
-    { fields: { id: REQUIRED, result: REQUIRED, is_error: REQUIRED }, free: { result: "json" } },
-  ],
-  [
-    { type: "budget_grant", id: 1, ok: false, wait_ms: 100, model: "m", reason: "r" },
-    { fields: { id: REQUIRED, ok: REQUIRED, wait_ms: REQUIRED, model: ABSENT, reason: ABSENT } },
-  ],
-];
+import { EVERY_CONTROL } from "./messages_fixture.ts";
+import { FULL_PAYLOAD, MINIMAL_PAYLOAD } from "./payload_fixture.ts";
 
 Deno.test("decodeControl: there are nine messages", () => {
-  assertEquals(new Set(FULL.map(([{ type }]) => type)).size, 9);
+  assertEquals(new Set(EVERY_CONTROL.map(([{ type }]) => type)).size, 9);
 });
 
-for (const [message, table] of FULL) {
+for (const [message, table] of EVERY_CONTROL) {
   Deno.test(`decodeControl: ${message.type}: each field dropped, null and of every wrong kind`, () => {
     assertFields(decodeControl, message, table);
   });
@@ -70,7 +23,7 @@ Deno.test("decodeControl: every message comes back out of its frame, and unknown
     { type: "budget_grant", id: 1, ok: true, wait_ms: 0 },
     { type: "tool_result", id: 1, result: null, is_error: false },
   ];
-  for (const message of [...FULL.map(([message]) => message), ...minimal]) {
+  for (const message of [...EVERY_CONTROL.map(([message]) => message), ...minimal]) {
     const [framed] = new FrameDecoder().push(encodeFrame({ ...message, novel: { type: 1 } }));
     assertEquals(decodeControl(framed), message);
   }
