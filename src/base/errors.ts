@@ -40,6 +40,7 @@ export const EXIT_STATUS = {
   "consent.refused": 5,
   "trust.unreadable": 1,
   "home.unwritable": 1,
+  "host.failed": 1,
   "runtime.unusable": 1,
   "records.not_found": 2,
   "records.unreadable": 1,

@@ -6,6 +6,7 @@
 export * from "./atomic_file.ts";
 export * from "./closest.ts";
 export * from "./errors.ts";
+export * from "./host_failure.ts";
 export * from "./ids.ts";
 export * from "./printable.ts";
 export * from "./rules.ts";

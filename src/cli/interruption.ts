@@ -17,3 +17,8 @@ export function watchInterrupts(): { readonly first: AbortSignal; readonly secon
   for (const name of SIGNALS) Deno.addSignalListener(name, onSignal);
   return { first: first.signal, second: second.signal };
 }
+
+/** From the call on, a write past a limit of the caller's (`ulimit -f`) is an error of that write, and no death. */
+export function outliveFileLimit(): void {
+  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
+}

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { CapsuleError } from "../base/mod.ts";
 import { captureContext, type CaptureContextOptions } from "./context_fixture.ts";
 import { HELP_COLUMNS, HELP_LINES } from "./help_text.ts";
 import { main } from "./main.ts";
@@ -97,6 +98,30 @@ Deno.test("boll: a failure of ours is one line that says how to report it; the s
   assertStringIncludes(debug.stderr, "main_test.ts");
   assert(!debug.stderr.includes("\x1b"));
   assert(debug.stderr.trimEnd().split("\n").at(-1)!.startsWith("boll: internal error"));
+});
+
+Deno.test("boll: what the host is short of is told with a way out, and is no mistake of boll's", () => {
+  const failing = (error: unknown) => {
+    const captured = captureContext();
+    assertEquals(reportError(error, captured.context, { json: false }), 1);
+    return captured.stderr();
+  };
+  const full = new Error("No space left on device (os error 28): writefile '/a'");
+  const wanted = "boll: Use this host: No space left on device (os error 28): writefile '/a'; free space there\n";
+  assertEquals(failing(full), wanted);
+  assertEquals(failing(new SuppressedError(new Error("cleaning"), full)), wanted);
+  assertStringIncludes(failing(new Error("No such file (os error 2)")), "this is a mistake in boll");
+});
+
+Deno.test("boll: a variable whose value is not UTF-8 is refused where it counts, and not for how things look", () => {
+  const variables = new Proxy({}, {
+    get(): string {
+      throw new TypeError("not UTF-8");
+    },
+  });
+  const { context, stderr } = captureContext({ variables, isTerminal: true });
+  assertEquals(reportError(new CapsuleError("home.unwritable", "Open home: x"), context, { json: false }), 1);
+  assertStringIncludes(stderr(), "Open home: x");
 });
 
 Deno.test("boll: colour only on a terminal that wants it", async () => {

@@ -1,3 +1,4 @@
+import { readTaste } from "./read_variable.ts";
 import type { Context, TextSink } from "./verb.ts";
 
 /** Marks text for a terminal, or gives it back as it is. */
@@ -27,6 +28,6 @@ const COLOURED: Paint = {
 
 /** Colours for a sink: only on a terminal that can, and not when `NO_COLOR` is set to anything. */
 export function paintFor(sink: TextSink, context: Pick<Context, "readVariable">): Paint {
-  const unwanted = Boolean(context.readVariable("NO_COLOR")) || context.readVariable("TERM") === "dumb";
+  const unwanted = Boolean(readTaste(context, "NO_COLOR")) || readTaste(context, "TERM") === "dumb";
   return sink.isTerminal && !unwanted ? COLOURED : PLAIN;
 }

@@ -1,15 +1,17 @@
 import { CapsuleError, writeAll } from "../base/mod.ts";
-import { watchInterrupt, watchInterrupts } from "./interruption.ts";
+import { outliveFileLimit, watchInterrupt, watchInterrupts } from "./interruption.ts";
+import { readVariable } from "./read_variable.ts";
 import { type Context, StdoutClosed, type TextSink } from "./verb.ts";
 
 /** The context of this very process: its own streams and environment. */
 export function processContext(): Context {
+  outliveFileLimit();
   const isAnswerable = Deno.stdin.isTerminal() && Deno.stderr.isTerminal();
   return {
     ...(isAnswerable ? { readAnswer } : {}),
     stdout: stdoutSink(),
     stderr: stderrSink(),
-    readVariable: (name) => Deno.env.get(name),
+    readVariable,
     watchInterrupt,
     watchInterrupts,
   };

@@ -1,5 +1,6 @@
-import { CapsuleError, printable, printableJson, printableLine } from "../base/mod.ts";
+import { asHostFailure, CapsuleError, printable, printableJson, printableLine } from "../base/mod.ts";
 import { paintFor } from "./paint.ts";
+import { readTaste } from "./read_variable.ts";
 import type { Context } from "./verb.ts";
 
 /** Options of {@link reportError}. `json` prints one object instead of lines; `isRun` is for a run that never began. */
@@ -36,7 +37,7 @@ export function unstartedEnding(exitCode: number): "refused" | "crashed" {
 /** Prints an error to stderr, `boll: …` last, and gives the exit status it ends the process with. */
 export function reportError(error: unknown, context: Context, options: ReportErrorOptions): number {
   const report = errorReport(error);
-  if (context.readVariable("BOLL_DEBUG") === "1" && error instanceof Error) {
+  if (readTaste(context, "BOLL_DEBUG") === "1" && error instanceof Error) {
     context.stderr.write(printable(`${error.stack}\n`));
     if (error.cause !== undefined) context.stderr.write(printable(`Caused by: ${describe(error.cause)}\n`));
   }
@@ -55,7 +56,8 @@ export function reportError(error: unknown, context: Context, options: ReportErr
 }
 
 /** An error as plain data. What is not a `CapsuleError` is our own mistake, and says how to report it. */
-export function errorReport(error: unknown): ErrorReport {
+export function errorReport(thrown: unknown): ErrorReport {
+  const error = asHostFailure(thrown);
   if (!(error instanceof CapsuleError)) {
     const message =
       `internal error: ${printableLine(messageOf(error))}; this is a mistake in boll: please report it with ` +

@@ -1,3 +1,4 @@
+import { asHostFailure } from "../base/mod.ts";
 import type { CachedComponent } from "../component/mod.ts";
 import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
@@ -90,7 +91,8 @@ export async function recordSession(
     return end(await work(record));
   } catch (error) {
     if (interrupt.aborted || isStartInterrupted(error)) return end({ outcome: interrupted() });
-    return end({ outcome: failureOutcome(error) }, error);
+    const known = asHostFailure(error);
+    return end({ outcome: failureOutcome(known) }, known);
   }
 }
 

@@ -3,7 +3,7 @@
  * its own walls from the first frame before any guest code exists, and fails closed: what it cannot raise ends it.
  * @module
  */
-import { CapsuleError, errorCodeOf } from "../base/mod.ts";
+import { asHostFailure, CapsuleError, errorCodeOf } from "../base/mod.ts";
 import { ProcessHull } from "../hull/mod.ts";
 import type { BuildLoad, ServeLoad, ToCell } from "../protocol/mod.ts";
 import { CellChannel } from "./channel.ts";
@@ -61,7 +61,8 @@ async function serveBuild(load: BuildLoad, channel: CellChannel, hull: ProcessHu
   await buildInCell(load, channel, load.hull ? hull : undefined);
 }
 
-function describeFailure(error: unknown): { type: "failed"; code: string; message: string } {
+function describeFailure(thrown: unknown): { type: "failed"; code: string; message: string } {
+  const error = asHostFailure(thrown);
   const code = errorCodeOf(error) ?? "internal";
   const message = error instanceof Error ? error.message : String(error);
   return { type: "failed", code, message: message.slice(0, 60_000) };

@@ -40,6 +40,7 @@ const O_PATH_CLOEXEC = 0o12000000;
 const RESOLVE_NO_SYMLINKS = 4n;
 const AT_FDCWD = -100;
 const EINVAL = 22;
+const EMFILE = 24;
 
 /** The three words of `landlock_ruleset_attr`, and how many bytes of it this ABI knows. */
 export interface Handled {
@@ -167,6 +168,7 @@ function addPort(libc: Libc, ruleset: number, rule: PortRule): void {
 
 /** `result`, unless it is `-errno`. @throws `hull.failed` naming `action`, the errno and `hint` */
 export function succeed(result: number, action: string, hint = ""): number {
+  if (result === -EMFILE) hint ||= "; raise the limit of open files (`ulimit -n`)";
   if (result < 0) throw new CapsuleError("hull.failed", `${action}: the kernel said ${errnoName(-result)}${hint}`);
   return result;
 }

@@ -32,7 +32,7 @@ export function toResourceLimits(limits: ProcessLimits): ResourceLimit[] {
 /** Sets `limits` for this process and all it starts; a lower limit that is there already stays. @throws `hull.failed` */
 export function applyLimits(libc: Libc, limits: ProcessLimits): void {
   const wanted = toResourceLimits(limits);
-  if (limits.fileBytes !== undefined) libc.ignoreSignal(SIGXFSZ); // else the limit kills instead of failing the write
+  libc.ignoreSignal(SIGXFSZ); // else a limit, ours or the caller's, kills instead of failing the write
   for (const { resource, soft, hard } of wanted) setLimit(libc, resource, soft, hard);
 }
 

@@ -57,6 +57,7 @@ export function markIfCrashed(paths: SessionPaths, options: MarkCrashedOptions =
   if (lock === undefined) return "running";
   const meanwhile = findSessionEnd(paths.trace);
   if (meanwhile !== undefined) return summarize(paths, meanwhile);
+  lock.freeReserve();
   const ts = Math.floor((options.now ?? Date.now)());
   const line = traceLine("session_end", paths.id, ts, CRASHED);
   const file = Deno.openSync(paths.trace, { read: true, append: true, create: true, mode: 0o600 });

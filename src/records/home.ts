@@ -1,4 +1,4 @@
-import { CapsuleError } from "../base/mod.ts";
+import { CapsuleError, hostHint } from "../base/mod.ts";
 import { isAbsolute, join, resolve } from "@std/path";
 import { folderFault } from "./private_folder.ts";
 
@@ -28,7 +28,10 @@ export function homeRoot(readVariable: ReadVariable = (name) => Deno.env.get(nam
   if (data && isAbsolute(data)) return join(data, "boll");
   const user = readVariable("HOME");
   if (user && isAbsolute(user)) return join(user, ".boll");
-  throw new CapsuleError("home.unwritable", `Open home: none of BOLL_HOME, XDG_DATA_HOME and HOME is set; ${HINT}`);
+  throw new CapsuleError(
+    "home.unwritable",
+    `Open home: none of BOLL_HOME, XDG_DATA_HOME and HOME names an absolute path; ${HINT}`,
+  );
 }
 
 /**
@@ -77,7 +80,7 @@ function makeMissing(path: string, parents: boolean): void {
 /** The error for a place below the home that could not be written. */
 export function unwritable(path: string, cause: unknown): CapsuleError {
   const reason = cause instanceof Error ? cause.message : String(cause);
-  const full = /os error (28|122)\b/.test(reason);
-  const hint = full ? "free space there, or " + HINT : HINT;
+  const isFull = /os error (28|122)\b/.test(reason);
+  const hint = isFull ? `free space there, or ${HINT}` : hostHint(cause) ?? HINT;
   return new CapsuleError("home.unwritable", `Write home: ${path} cannot be written (${reason}); ${hint}`, { cause });
 }

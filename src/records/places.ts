@@ -75,6 +75,9 @@ export function createSession(home: Home, options: CreateSessionOptions = {}): S
     if (options.work === undefined) makeFolder(staging.work);
     lock = SessionLock.tryTake(staging.lockFile);
     if (lock === undefined) throw new Error("the lock of a new session is held by another process");
+    lock.reserve();
+    // There is an entry of the disk for its ending, too, whatever fills up from here on.
+    Deno.openSync(staging.trace, { write: true, createNew: true, mode: 0o600 }).close();
     Deno.renameSync(staging.root, paths.root);
   } catch (error) {
     lock?.release();
@@ -103,7 +106,11 @@ function writeRecord(path: string, text: string): void {
 }
 
 function owned(lock: SessionLock): Pick<SessionPlaces, "lock" | "close" | typeof Symbol.dispose> {
-  return { lock, close: () => lock.release(), [Symbol.dispose]: () => lock.release() };
+  const close = () => {
+    lock.freeReserve();
+    lock.release();
+  };
+  return { lock, close, [Symbol.dispose]: close };
 }
 
 function makeFolder(path: string): void {

@@ -28,6 +28,7 @@ Deno.test("createSession: the layout, all 0700, the lock held until close", () =
       "records/",
       "records/lock",
       "records/out/",
+      "records/trace.jsonl",
       "runtime/",
       "runtime/delegations/",
       "runtime/logs/",
@@ -41,6 +42,15 @@ Deno.test("createSession: the layout, all 0700, the lock held until close", () =
     places.close();
     using taken = SessionLock.tryTake(places.lockFile);
     assert(taken?.isHeld);
+  }));
+
+Deno.test("createSession: room for the ending is held while it runs, and given back with the lock", () =>
+  withHome((home) => {
+    const places = createSession(home);
+    assert(Deno.statSync(places.lockFile).size >= 8192);
+    places.close();
+    assertEquals(Deno.statSync(places.lockFile).size, 0);
+    places.close();
   }));
 
 Deno.test("createSession: another work folder is used as it is, and none is made", () =>
@@ -76,5 +86,5 @@ Deno.test("writePlan, writeResult: whole, 0600, replaced whole", () =>
     assertEquals(JSON.parse(Deno.readTextFileSync(places.plan)), { capsule: "b" });
     assertEquals(Deno.readTextFileSync(`${places.out}/result.txt`), "answer");
     assertEquals(Deno.lstatSync(places.plan).mode! & 0o777, 0o600);
-    assertEquals([...Deno.readDirSync(places.records)].map((entry) => entry.name).sort(), ["lock", "out", "plan.json"]);
+    assertEquals(namesBelow(places.records), ["lock", "out/", "out/result.txt", "plan.json", "trace.jsonl"]);
   }));

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "@std/path";
-import { CapsuleError } from "../base/mod.ts";
+import { CapsuleError, hostHint } from "../base/mod.ts";
 import { FolderLock } from "./folder_lock.ts";
 import type { ReadVariable } from "./home.ts";
 import { folderFault } from "./private_folder.ts";
@@ -10,7 +10,10 @@ export const MAX_RUNTIME_PATH_BYTES = 80;
 
 const NAME_BYTES = 9; // "/" and 8 hex
 
-/** A fresh private folder; `remove` (or leaving a `using` block) deletes it with all below, more than once is harmless. */
+/**
+ * A fresh private folder; `remove` (or leaving a `using` block) deletes it with all below. More than once is harmless, and
+ * what resists is left to `gc`.
+ */
 export interface TemporaryFolder {
   readonly path: string;
   remove(): void;
@@ -49,12 +52,17 @@ export function makeTemporaryFolder(parent: string = runtimeFolder()): Temporary
     } catch (error) {
       if (error instanceof Deno.errors.AlreadyExists && attempt < 16) continue;
       const reason = error instanceof Error ? error.message : String(error);
-      throw new CapsuleError("runtime.unusable", `Make temporary folder: ${path} (${reason})`, { cause: error });
+      const hint = hostHint(error) ?? "set XDG_RUNTIME_DIR to a folder of your own";
+      throw new CapsuleError("runtime.unusable", `Make temporary folder: ${path} (${reason}); ${hint}`, {
+        cause: error,
+      });
     }
     const lock = lockFresh(path);
     if (lock === "taken" && attempt < 16) continue;
     const remove = () => {
-      removeTree(path);
+      try {
+        removeTree(path);
+      } catch { /* how the run ended counts for more; a later gc takes it */ }
       if (lock instanceof FolderLock) lock.release();
     };
     return { path, remove, [Symbol.dispose]: remove };

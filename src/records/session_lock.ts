@@ -1,6 +1,12 @@
+import { writeAll } from "../base/mod.ts";
+
+/** Room for one `session_end`, bytes. */
+const RESERVE_BYTES = 8 * 1024;
+
 /**
  * The lock of a session: an advisory `flock` on `records/lock`, held by the supervisor for as long as it lives. The
- * kernel gives it back on every kind of death, so a free lock without a `session_end` means: crashed.
+ * kernel gives it back on every kind of death, so a free lock without a `session_end` means: crashed. Its file can hold
+ * room on the disk, so that a disk which filled up meanwhile takes no ending.
  */
 export class SessionLock {
   #file: Deno.FsFile | undefined;
@@ -20,6 +26,18 @@ export class SessionLock {
     }
     file.close();
     return undefined;
+  }
+
+  /** Takes room on the disk. Throws the system's error when there is none. */
+  reserve(): void {
+    if (this.#file !== undefined) writeAll(this.#file, new Uint8Array(RESERVE_BYTES));
+  }
+
+  /** Gives the room back; more than once is harmless. */
+  freeReserve(): void {
+    try {
+      this.#file?.truncateSync(0);
+    } catch { /* then it is as full as it was */ }
   }
 
   /** Whether this object still holds the lock. */

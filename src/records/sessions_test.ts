@@ -82,7 +82,7 @@ Deno.test("markCrashed: marks the dead once, leaves the living and the ended", (
     }]);
     assertEquals([markIfCrashed(ended), markIfCrashed(living), markIfCrashed(dead)], ["ended", "running", "ended"]);
     assertEquals(readTrace(ended.trace).events.length, 1);
-    assertThrows(() => readTrace(living.trace), CapsuleError);
+    assertEquals(readTrace(living.trace).events, []);
   }));
 
 Deno.test("markIfCrashed: a torn last line stays alone, the ending is a line of its own", () =>
@@ -111,6 +111,7 @@ Deno.test("markCrashed: a session that cannot be read does not hide the others",
   withHome((home) => {
     const broken = createSession(home);
     broken.close();
+    Deno.removeSync(broken.trace);
     Deno.mkdirSync(broken.trace);
     const dead = createSession(home);
     dead.close();

@@ -2,6 +2,7 @@ import { appendLine, printableJson } from "../base/mod.ts";
 import { boundedValue } from "./bounded.ts";
 import { unwritable } from "./home.ts";
 import type { SessionPaths } from "./places.ts";
+import type { SessionLock } from "./session_lock.ts";
 import { type SessionSummary, summaryOf, writeSummary } from "./summary.ts";
 import type { SessionEnd, TraceEventName, TraceFields } from "./trace_events.ts";
 
@@ -18,18 +19,22 @@ export interface TraceWriterOptions {
   readonly onProblem?: (error: Error) => void;
 }
 
-/** Where a {@link TraceWriter} writes. Without `summary` it leaves none. */
-export type TracePlaces = Pick<SessionPaths, "id" | "trace"> & Partial<Pick<SessionPaths, "summary">>;
+/** Where a {@link TraceWriter} writes. Without `summary` it leaves none; with `lock` the ending has room of its own. */
+export type TracePlaces = Pick<SessionPaths, "id" | "trace"> & Partial<Pick<SessionPaths, "summary">> & {
+  readonly lock?: Pick<SessionLock, "freeReserve">;
+};
 
 /**
  * Appends events to `records/trace.jsonl`: one line each, whole, in order, with `event`, `ts` and `session_id` first;
  * and, once `session_end` is written, `records/summary.json`.
- * Never throws for a full disk: the first failure goes to `onProblem`, and each later event is tried again.
+ * Never throws for a full disk: the first failure goes to `onProblem`, and each later event is tried again. The ending
+ * then takes the room that was kept for it.
  */
 export class TraceWriter {
   readonly #path: string;
   readonly #summaryPath: string | undefined;
   readonly #sessionId: string;
+  readonly #lock: TracePlaces["lock"];
   readonly #now: () => number;
   readonly #onProblem: ((error: Error) => void) | undefined;
   readonly #counts = new Map<string, number>();
@@ -43,6 +48,7 @@ export class TraceWriter {
     this.#path = places.trace;
     this.#summaryPath = places.summary;
     this.#sessionId = places.id;
+    this.#lock = places.lock;
     this.#now = options.now ?? Date.now;
     this.#onProblem = options.onProblem;
   }
@@ -66,7 +72,8 @@ export class TraceWriter {
     if (count > MAX_EVENTS_PER_NAME) return;
     const extra = event === "session_end" ? this.#dropped() : {};
     const ts = Math.floor(this.#now());
-    const isWritten = this.#write(traceLine(event, this.#sessionId, ts, { ...fields, ...extra }));
+    const line = traceLine(event, this.#sessionId, ts, { ...fields, ...extra });
+    const isWritten = this.#write(line) || (event === "session_end" && this.#makeRoom() && this.#write(line));
     if (event === "session_start") {
       this.#start = { started_ms: ts, capsule: (fields as TraceFields["session_start"]).capsule.name };
     }
@@ -82,6 +89,11 @@ export class TraceWriter {
 
   [Symbol.dispose](): void {
     this.close();
+  }
+
+  #makeRoom(): boolean {
+    this.#lock?.freeReserve();
+    return this.#lock !== undefined;
   }
 
   #summarize(end: SessionEnd): void {

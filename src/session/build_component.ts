@@ -116,9 +116,9 @@ async function lastWord(cell: CellProcess): Promise<unknown> {
   );
 }
 
-/** A build cell speaks of components or of its own hull; any other code it claims is a failed build. */
+/** A build cell speaks of components, of its own hull, or of a host that is short of something; any other code it claims is a failed build. */
 function knownCode(code: string): ErrorCode {
-  const isKnown = Object.hasOwn(EXIT_STATUS, code) && /^(component|hull)\./.test(code);
+  const isKnown = Object.hasOwn(EXIT_STATUS, code) && /^(component|hull|host)\./.test(code);
   return isKnown ? code as ErrorCode : "component.build_failed";
 }
 

@@ -49,7 +49,7 @@ export function supervisorRules(grants: Grants, places: SupervisorPlaces, tty: b
   const work = places.work === undefined || grants.fs.work === undefined ? [] : [places.work];
   return {
     read: [
-      "/dev/urandom",
+      ...realPlaces(["/dev/urandom"]),
       places.cache,
       ...hosts("ro"),
       ...(grants.fs.work === "ro" ? work : []),

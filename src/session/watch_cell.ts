@@ -137,9 +137,9 @@ export class DenialLimit {
   }
 }
 
-/** No guest was there yet to speak for it; yet it speaks only of what it was given and of its own hull. */
+/** No guest was there yet to speak for it; yet it speaks only of what it was given, of its own hull, and of its host. */
 function startCode(code: string): ErrorCode {
-  const isKnown = Object.hasOwn(EXIT_STATUS, code) && /^(component|hull)\./.test(code);
+  const isKnown = Object.hasOwn(EXIT_STATUS, code) && /^(component|hull|host)\./.test(code);
   return isKnown ? code as ErrorCode : "cell.start_failed";
 }
 

@@ -1,4 +1,4 @@
-import { CapsuleError } from "../base/mod.ts";
+import { CapsuleError, hostHint } from "../base/mod.ts";
 import { encodeFrame, FrameDecoder } from "../protocol/mod.ts";
 import { TailBuffer } from "./tail_buffer.ts";
 
@@ -123,7 +123,9 @@ export async function spawnPatiently(command: Deno.Command): Promise<Deno.ChildP
       return command.spawn();
     } catch (error) {
       if (!(error instanceof Deno.errors.WouldBlock) || attempt > 10) {
-        throw new CapsuleError("cell.start_failed", `Start a cell: ${(error as Error).message}`, { cause: error });
+        const hint = hostHint(error);
+        const message = `Start a cell: ${(error as Error).message}${hint === undefined ? "" : `; ${hint}`}`;
+        throw new CapsuleError("cell.start_failed", message, { cause: error });
       }
       await new Promise((resolve) => setTimeout(resolve, 20 * attempt));
     }

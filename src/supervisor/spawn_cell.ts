@@ -14,6 +14,10 @@ export interface CellLaunch {
 /** How long a cell may take from its spawn to its first word, ms. */
 export const CELL_START_TIMEOUT_MS = 30_000;
 
+/** What the runtime needs before any code of ours runs; it aborts without. */
+const BARE_RUNTIME_HINT = "the runtime could not start: raise the limits of threads (`ulimit -u`), open files " +
+  "(`ulimit -n`) or address space (`ulimit -v`)";
+
 /** The longest first frame (`hello` with a nonce) that is read from a connection not yet known, bytes. */
 const HELLO_MAX_BYTES = 512;
 
@@ -135,7 +139,8 @@ async function firstToHappen(connection: Promise<Deno.Conn>, exit: Promise<Child
     );
   });
   const died = exit.then(({ code, signal }) => {
-    const message = `Start a cell: it ended with ${signal ?? `code ${code}`} before it connected`;
+    const hint = signal === "SIGABRT" || signal === "SIGTRAP" ? `; ${BARE_RUNTIME_HINT}` : "";
+    const message = `Start a cell: it ended with ${signal ?? `code ${code}`} before it connected${hint}`;
     throw new CapsuleError("cell.start_failed", message, { cause: { code, signal } satisfies ChildExit });
   });
   connection.catch(() => {});
