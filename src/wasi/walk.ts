@@ -158,12 +158,12 @@ class Walker {
 /**
  * Does a link at `parts` of the preopen that says `target` stay inside, whatever the guest makes later? What exists is
  * walked, links and all; what does not exist yet is taken by its names. It may climb only before its first name: whatever
- * that name is by now, the guest could put a link in its place, and climb from where that leads.
+ * that name is by now, the guest could put a link in its place, and climb from where that leads. A circle leads nowhere.
  */
 export function staysInside(root: Folder, parts: readonly string[], target: string): boolean {
   if (target.startsWith("/") || FOREIGN_SEPARATORS?.test(target)) return false;
   const at = parts.slice(0, -1);
-  let links = 0;
+  const seen = new Set<string>();
   const pending = namesOf(target).reverse();
   if (pending.slice(0, pending.findLastIndex((name) => name !== "..") + 1).includes("..")) return false;
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
@@ -174,8 +174,11 @@ export function staysInside(root: Folder, parts: readonly string[], target: stri
     at.push(name);
     const host = joinHost(root.preopen.host, at);
     if (lstatOrNothing(host)?.isSymlink !== true) continue;
+    const rest = `${host}\0${pending.join("/")}`;
+    if (seen.has(rest)) return true;
+    seen.add(rest);
     const further = Deno.readLinkSync(host);
-    if (++links > MAX_LINKS || further.startsWith("/")) return false;
+    if (seen.size > MAX_LINKS || further.startsWith("/")) return false;
     at.pop();
     pending.push(...namesOf(further).reverse());
   }

@@ -216,6 +216,25 @@ Deno.test("staysInside: a link that may be made never resolves to a place outsid
   );
 });
 
+Deno.test("linkAt, renameAt: a link that leads in a circle may have another name, one that climbs with each turn may not", () => {
+  using fixture = openFixture();
+  const { rw, root } = fixture;
+  Deno.mkdirSync(`${root}/a`);
+  const links = { self: "self", one: "a/two", "a/two": "../one", down: "down/x", up: "up/..", out: "../out" };
+  for (const [name, target] of Object.entries(links)) Deno.symlinkSync(target, `${root}/${name}`);
+  for (const name of ["self", "one"] as const) {
+    rw.linkAt({}, name, rw, "hard");
+    assertEquals(rw.readlinkAt("hard"), links[name]);
+    assertEquals(thrown(() => rw.openAt({ symlinkFollow: true }, "hard", {}, { read: true })), "loop");
+    rw.unlinkFileAt("hard");
+  }
+  for (const name of ["a/two", "down", "up", "out"]) {
+    assertEquals(thrown(() => rw.linkAt({}, name, rw, "hard")), "not-permitted", name);
+  }
+  rw.renameAt("self", rw, "a/moved");
+  assertEquals(rw.readlinkAt("a/moved"), "self");
+});
+
 Deno.test("walk: guests that create, rename and link at random never touch a file outside", () => {
   const act = fc.record({
     kind: fc.constantFrom("symlink", "rename", "mkdir", "write", "link", "unlink"),
