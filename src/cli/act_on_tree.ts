@@ -22,8 +22,8 @@ export function treeVerb({ action, summary, notes }: TreeVerb): Verb {
     operands: { min: 1, max: 1, names: ["SESSION|PATH"] },
     options: [{ name: "json", summary: "Print one JSON object" }],
     notes: [
-      "SESSION is an id, a prefix of one that is unique (4 characters or more), or last.",
-      "PATH (0, 0.1) is one of `boll ps`, when only one tree runs.",
+      "SESSION is an id, a prefix of one that is unique (4 characters or more), or",
+      "last. PATH (0, 0.1) is one of `boll ps`, when only one tree runs.",
       ...notes,
     ],
     run: (args, context) => actOnTree(action, args, context),

@@ -4,5 +4,5 @@ import { treeVerb } from "./act_on_tree.ts";
 export const verb = treeVerb({
   action: "pause",
   summary: "Hold what runs",
-  notes: ["A command is held where it stands, an agent before its next turn. Deadlines go on."],
+  notes: ["A command is held where it stands, an agent before its next turn; deadlines go", "on."],
 });
