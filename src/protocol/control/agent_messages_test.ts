@@ -64,6 +64,13 @@ Deno.test("decodeAgent: arguments and results are any JSON, the fields of an eve
   }
 });
 
+Deno.test("decodeAgent: ids are minted from 1, integers go up to 2^53-1", () => {
+  for (const request of [{ type: "tool_request", name: "t", args: {} }, { type: "budget_request", estimate: 0 }]) {
+    for (const id of [1, 2 ** 53 - 1]) assertEquals<unknown>(decodeAgent({ ...request, id }), { ...request, id });
+    for (const id of [0, 2 ** 53]) assertFault(() => decodeAgent({ ...request, id }), "id");
+  }
+});
+
 Deno.test("decodeAgent: a transport is one word, never a URL or a host", () => {
   const health = (transport: string) => ({ type: "intel_health", all_down: false, active: { index: 0, transport } });
   for (const transport of ["https", "unix-socket", "x".repeat(32)]) {

@@ -9,6 +9,7 @@ function bytesOf(text: string): number {
 }
 
 Deno.test("distil: a text of 8000 bytes stays, one byte more is cut and marked", () => {
+  assertEquals(MAX_DISTILLED_BYTES, 8_000);
   const fits = "x".repeat(MAX_DISTILLED_BYTES);
   for (const text of ["", fits.slice(1), fits]) assertEquals(distil(text), text);
   assertEquals(distil(`${fits}x`), `${fits}${CUT}`);
