@@ -7,3 +7,4 @@
 export type { TerminalDescriptor } from "./descriptors.ts";
 export { type HullProbe, probeHull } from "./probe.ts";
 export { type HullReport, ProcessHull } from "./process_hull.ts";
+export { ProcessTree } from "./process_tree.ts";

@@ -42,6 +42,7 @@ export const CALLS = {
   openat2: [437, 437],
   prctl: [157, 167],
   prlimit64: [302, 261],
+  read: [0, 63],
   readlinkat: [267, 78],
   rt_sigqueueinfo: [129, 138],
   rt_tgsigqueueinfo: [297, 240],
@@ -54,6 +55,8 @@ export const CALLS = {
   umask: [95, 166],
   uname: [63, 160],
   utimensat: [280, 88],
+  wait4: [61, 260],
+  waitid: [247, 95],
 } as const satisfies Record<string, SyscallNumbers>;
 
 /** Name of a call in {@link CALLS}. */

@@ -1,5 +1,6 @@
 import { CapsuleError, hostHint } from "../base/mod.ts";
 import { encodeFrame, FrameDecoder } from "../protocol/mod.ts";
+import { ownProcess } from "./own_processes.ts";
 import { TailBuffer } from "./tail_buffer.ts";
 
 /** How a process ended: its code, and the signal that ended it if one did. */
@@ -116,15 +117,25 @@ export class CellProcess implements AsyncDisposable {
   }
 }
 
-/** Starts a child, trying again while the system has no process to give (EAGAIN: 10 times, 20 ms longer each). */
-export async function spawnPatiently(command: Deno.Command): Promise<Deno.ChildProcess> {
+/**
+ * Starts a child, trying again while the system has no process to give (EAGAIN: 10 times, 20 ms longer each).
+ *
+ * @param what for the message: `a cell`
+ * @throws `cell.start_failed`
+ */
+export async function spawnPatiently(
+  command: Pick<Deno.Command, "spawn">,
+  what = "a cell",
+): Promise<Deno.ChildProcess> {
   for (let attempt = 1;; attempt++) {
     try {
-      return command.spawn();
+      const child = command.spawn();
+      ownProcess(child);
+      return child;
     } catch (error) {
       if (!(error instanceof Deno.errors.WouldBlock) || attempt > 10) {
         const hint = hostHint(error);
-        const message = `Start a cell: ${(error as Error).message}${hint === undefined ? "" : `; ${hint}`}`;
+        const message = `Start ${what}: ${(error as Error).message}${hint === undefined ? "" : `; ${hint}`}`;
         throw new CapsuleError("cell.start_failed", message, { cause: error });
       }
       await new Promise((resolve) => setTimeout(resolve, 20 * attempt));

@@ -41,8 +41,8 @@ export interface AdmissionFacts {
   readonly nowMs: number;
 }
 
-/** The gates, in the order in which they are asked. */
-export type Gate = "draining" | "depth" | "breadth" | "live" | "tokens" | "rate";
+/** The gates, in the order in which they are asked; `caller`, before all of them, is for one that is no living session. */
+export type Gate = "caller" | "draining" | "depth" | "breadth" | "live" | "tokens" | "rate";
 
 /** Why a session was not started. It cost no id, no token and no start. */
 export interface Refusal {

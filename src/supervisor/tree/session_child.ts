@@ -1,0 +1,467 @@
+import { encodeFrame, FrameDecoder } from "../../protocol/mod.ts";
+import {
+  type ControlMsg,
+  decodeAgent,
+  mintAllowedTools,
+  type SpawnPayload,
+  type SwapIntel,
+} from "../../protocol/control/mod.ts";
+import { spawnPatiently } from "../cell_process.ts";
+import { isOwnProcess } from "../own_processes.ts";
+import { boundWaitMs, type BudgetVerdict } from "./budget.ts";
+import { verdictOf, wakeAtMs } from "./child_clock.ts";
+import type { Ending } from "./child_ending.ts";
+import { step } from "./child_machine.ts";
+import {
+  type ChildCommand,
+  type ChildEffect,
+  type ChildInput,
+  type ChildRules,
+  type ChildState,
+  type CommandVerdict,
+  type EndReason,
+  newChild,
+  type Notice,
+  type Phase,
+} from "./child_state.ts";
+import { type Clock, pause } from "./clock.ts";
+import type { ProcessMark, ProcessWatch } from "./process_watch.ts";
+import type { ChildEnding, SessionLaunch, Slot, SpawnRequest, TreeNode } from "./session_launch.ts";
+import { StderrLines } from "./stderr_lines.ts";
+import { MAX_QUEUED_BYTES, MAX_QUEUED_FRAMES, WriteQueue } from "./write_queue.ts";
+
+/** After an exit, how long its pipes may be silent until what holds them open is waited for no longer, ms. */
+const EMPTY_PIPE_MS = 500;
+/** How long what was killed may take to be gone before it is named, ms. */
+const SURVIVOR_MS = 200;
+
+/** A tool that a session asks its supervisor for. */
+export interface ToolRequest {
+  readonly name: string;
+  readonly args: unknown;
+}
+
+/** What a tool came to. */
+export interface ToolOutcome {
+  readonly result: unknown;
+  readonly is_error: boolean;
+}
+
+/** What a child needs of its supervisor. None of it may throw; what takes time is a promise. */
+export interface ChildHost {
+  readonly clock: Clock;
+  readonly processes: ProcessWatch | undefined;
+  notice(child: SessionChild, notice: Notice): void;
+  log(child: SessionChild, line: string): void;
+  spend(child: SessionChild, tokens: number): void;
+  callTool(child: SessionChild, request: ToolRequest): Promise<ToolOutcome>;
+  askBudget(child: SessionChild, ask: { readonly estimate: number; readonly ownLeft: number }): Promise<BudgetVerdict>;
+  /** The one way out, called once. */
+  settle(child: SessionChild, ending: ChildEnding): void;
+}
+
+/**
+ * One session process: the machine of `child_machine.ts` with its effects done. Frames go to the machine as they are
+ * read, with no queue that an exit could overtake.
+ */
+export class SessionChild {
+  readonly kind = "child";
+  readonly slot: Slot;
+  readonly request: SpawnRequest;
+  /** Settles when it is reaped and its ending recorded; never rejects. */
+  readonly ended: Promise<ChildEnding>;
+  readonly #resolveEnded: (ending: ChildEnding) => void;
+  readonly #host: ChildHost;
+  readonly #startedEpochMs: number;
+  readonly #stderr: StderrLines;
+  readonly #marks = new Map<number, ProcessMark>();
+  readonly #early: ControlMsg[] = [];
+  #state: ChildState;
+  #payload: SpawnPayload | undefined;
+  #process: Deno.ChildProcess | undefined;
+  #queue: WriteQueue | undefined;
+  #timer: { readonly atMs: number; readonly stop: () => void } | undefined;
+  #heardMs = 0;
+  #deaf = false;
+
+  constructor(host: ChildHost, request: SpawnRequest, slot: Slot, rules: ChildRules) {
+    this.#host = host;
+    this.request = request;
+    this.slot = slot;
+    this.#startedEpochMs = host.clock.epochMs();
+    this.#state = newChild(rules, host.clock.nowMs());
+    this.#stderr = new StderrLines((line) => host.log(this, line));
+    const { promise, resolve } = Promise.withResolvers<ChildEnding>();
+    this.ended = promise;
+    this.#resolveEnded = resolve;
+    this.#arm();
+  }
+
+  get path(): string {
+    return this.slot.path;
+  }
+
+  /** Empty until it is prepared. */
+  get sessionId(): string {
+    return this.#payload?.places.session_id ?? "";
+  }
+
+  get phase(): Phase {
+    return this.#state.phase;
+  }
+
+  /** It has ended; TypeScript would take two looks at its phase for one. */
+  get isOver(): boolean {
+    return this.#state.phase === "ended";
+  }
+
+  /** Whether its ladder reached SIGKILL. */
+  get wasKilled(): boolean {
+    return this.#state.ladder?.step === "killed";
+  }
+
+  /** What `ps` shows of it. */
+  node(): TreeNode {
+    const { clock } = this.#host;
+    const [nowMs, state] = [clock.nowMs(), this.#state];
+    return {
+      path: this.path,
+      session_id: this.sessionId,
+      capsule: this.#payload?.capsule.name ?? "",
+      state: state.phase,
+      verdict: verdictOf(state, nowMs),
+      pid: this.#process?.pid ?? 0,
+      tokens_in: state.tokensIn,
+      tokens_out: state.tokensOut,
+      started_ms: this.#startedEpochMs,
+      progress_ms: Math.round(clock.epochMs() - (nowMs - state.progressMs)),
+    };
+  }
+
+  pause(): CommandVerdict {
+    return this.#command({ kind: "pause" });
+  }
+
+  resume(): CommandVerdict {
+    return this.#command({ kind: "resume" });
+  }
+
+  /** Down the ladder. */
+  cancel(reason: EndReason): CommandVerdict {
+    return this.#command({ kind: "cancel", reason });
+  }
+
+  /** SIGKILL to its group, now. */
+  kill(reason: EndReason): CommandVerdict {
+    return this.#command({ kind: "kill", reason });
+  }
+
+  /** Ends a warm session, with its last result when no turn runs. */
+  close(): CommandVerdict {
+    return this.#command({ kind: "close" });
+  }
+
+  /** One more message for a warm session. @throws `protocol.frame_too_large` */
+  inject(message: string): CommandVerdict {
+    encodeFrame({ type: "inject", message });
+    return this.#command({ kind: "inject", message });
+  }
+
+  /** The answer to its open gate. @throws `protocol.frame_too_large` */
+  reply(node: string, message: string): CommandVerdict {
+    encodeFrame({ type: "inject", message, node });
+    return this.#command({ kind: "reply", node, message });
+  }
+
+  /** Another model endpoint from its next turn boundary on. @throws `protocol.frame_too_large` */
+  swap(swap: Omit<SwapIntel, "type">): CommandVerdict {
+    encodeFrame({ type: "swap_intel", ...swap });
+    return this.#command({ kind: "swap", swap });
+  }
+
+  /** Starts the process; never rejects, since a start that fails is an ending. */
+  async start(): Promise<void> {
+    try {
+      const prepared = this.request.prepare(this.slot);
+      const launch = prepared instanceof Promise ? await prepared : prepared;
+      this.#payload = this.#mint(launch.payload);
+      const spawn = encodeFrame({ type: "spawn", ...this.#payload });
+      // Whoever cancelled meanwhile gets no process to kill.
+      if (this.#state.phase !== "starting") throw new Error("Start a session: it was cancelled before");
+      const child = await spawnPatiently(toCommand(launch), "a session");
+      if (this.isOver) discard(child);
+      else this.#attach(child, spawn);
+    } catch (error) {
+      this.#feed({ kind: "not_started", detail: (error as Error).message });
+    }
+  }
+
+  /** Told by the supervisor when all that an ending leads to is done. */
+  resolve(ending: ChildEnding): void {
+    this.#resolveEnded(ending);
+  }
+
+  #mint(payload: SpawnPayload): SpawnPayload {
+    const { limits, role = "agent", warm = false, allowedTools } = this.request;
+    return {
+      ...payload,
+      limits,
+      role,
+      warm,
+      depth: this.slot.depth,
+      telemetry: { ...payload.telemetry, agent_path: this.path },
+      context_seed: mintAllowedTools(payload.context_seed, allowedTools),
+    };
+  }
+
+  #attach(child: Deno.ChildProcess, spawn: Uint8Array): void {
+    this.#process = child;
+    const [stdin, stdout, stderr] = [child.stdin.getWriter(), child.stdout.getReader(), child.stderr.getReader()];
+    this.#queue = new WriteQueue(stdin);
+    this.#queue.push(spawn);
+    for (const message of this.#early.splice(0)) this.#send(message);
+    this.#heardMs = this.#host.clock.nowMs();
+    const heard = this.#hear(stdout);
+    const logged = this.#log(stderr);
+    child.status.then(async ({ code, signal }) => {
+      this.#feed({ kind: "exit", exit: { code, signal } });
+      await this.#untilQuiet(Promise.all([heard, logged]));
+      stdout.cancel().catch(() => {});
+      stderr.cancel().catch(() => {});
+      this.#queue?.abort();
+      this.#stderr.end();
+      await this.#untilGone();
+      this.#feed({ kind: "drained", tail: this.#stderr.tail });
+    });
+  }
+
+  #command(command: ChildCommand): CommandVerdict {
+    return this.#feed({ kind: "command", command }) ?? "ended";
+  }
+
+  /** The state is the next one before its effects are done, so that whatever they lead to finds it. */
+  #feed(input: ChildInput): CommandVerdict | undefined {
+    const { state, effects } = step(this.#state, input, this.#host.clock.nowMs());
+    this.#state = state;
+    let verdict: CommandVerdict | undefined;
+    for (const effect of effects) {
+      if (effect.kind === "told") verdict = effect.verdict;
+      else this.#do(effect);
+    }
+    this.#arm();
+    return verdict;
+  }
+
+  #do(effect: Exclude<ChildEffect, { kind: "told" }>): void {
+    switch (effect.kind) {
+      case "send":
+        return this.#send(effect.message);
+      case "close_stdin":
+        this.#mark();
+        return this.#queue?.close();
+      case "signal":
+        return this.#signal(effect.signal);
+      case "spent":
+        return this.#host.spend(this, effect.tokens);
+      case "tool":
+        return this.#callTool(effect.id, effect);
+      case "budget":
+        return this.#askBudget(effect.id, effect);
+      case "notice":
+        return this.#host.notice(this, effect.notice);
+      case "log":
+        return this.#host.log(this, effect.line);
+      case "settle":
+        return this.#settle(effect.ending);
+    }
+  }
+
+  #send(message: ControlMsg): void {
+    if (!this.#queue) {
+      this.#early.push(message);
+      return;
+    }
+    if (this.#queue.push(encodeOrRefuse(message))) return;
+    const detail = `the session does not read what it is sent: ${this.#queue.frames} frames, ` +
+      `${this.#queue.bytes} bytes wait, at most ${MAX_QUEUED_FRAMES} and ${MAX_QUEUED_BYTES} may`;
+    this.#feed({ kind: "blocked", detail });
+  }
+
+  #callTool(id: number, { name, args }: ToolRequest): void {
+    this.#host.callTool(this, { name, args }).then(
+      ({ result, is_error }) =>
+        this.#command({ kind: "answer", message: { type: "tool_result", id, result, is_error } }),
+    );
+  }
+
+  #askBudget(id: number, ask: { readonly estimate: number; readonly ownLeft: number }): void {
+    this.#host.askBudget(this, ask).then((verdict) => {
+      this.#command({ kind: "answer", message: toBudgetGrant(id, verdict) });
+    });
+  }
+
+  #signal(signal: "SIGTERM" | "SIGKILL"): void {
+    const pid = this.#process?.pid;
+    if (pid === undefined) {
+      if (signal === "SIGKILL") this.#feed({ kind: "not_started", detail: "the session was killed before it started" });
+      return;
+    }
+    this.#mark();
+    // Its number may be another's once it is reaped, but not its group's as long as one is left in it.
+    killQuietly(-pid, signal);
+    if (signal === "SIGTERM") return;
+    for (const mark of this.#marks.values()) {
+      if (this.#host.processes?.isAlive(mark)) killQuietly(mark.pid, signal);
+    }
+  }
+
+  /** Remembers what descends from the child, wherever it has moved, as long as that can be seen. */
+  #mark(): void {
+    const { processes } = this.#host;
+    const pid = this.#process?.pid;
+    if (!processes || pid === undefined) return;
+    const found = this.#state.exit ? processes.adopted(isOwnProcess) : processes.descendantsOf(pid);
+    for (const mark of found) this.#marks.set(mark.pid, mark);
+  }
+
+  async #hear(stdout: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+    const decoder = new FrameDecoder();
+    await this.#read(stdout, (chunk) => {
+      if (this.#deaf) return;
+      try {
+        for (const message of decoder.push(chunk)) {
+          this.#feed({ kind: "frame", message: decodeAgent(message, decoder.payloadOffset) });
+        }
+      } catch (error) {
+        this.#deaf = true;
+        this.#feed({ kind: "fault", detail: (error as Error).message });
+      }
+    });
+    this.#feed({ kind: "eof", ...(!this.#deaf && tornEnd(decoder)) });
+  }
+
+  async #log(stderr: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+    await this.#read(stderr, (chunk) => this.#stderr.push(chunk));
+  }
+
+  async #read(reader: ReadableStreamDefaultReader<Uint8Array>, take: (chunk: Uint8Array) => void): Promise<void> {
+    while (true) {
+      const { value, done } = await reader.read().catch(() => ({ value: undefined, done: true }));
+      if (done || value === undefined) return;
+      this.#heardMs = this.#host.clock.nowMs();
+      take(value);
+    }
+  }
+
+  /** Until both pipes ended, or were empty for so long: a grandchild may hold them open. */
+  async #untilQuiet(ended: Promise<unknown>): Promise<void> {
+    const { clock } = this.#host;
+    const exitMs = clock.nowMs();
+    let [open, stop] = [true, () => {}];
+    const end = ended.then(() => {
+      open = false;
+    });
+    while (open) {
+      const leftMs = Math.max(exitMs, this.#heardMs) + EMPTY_PIPE_MS - clock.nowMs();
+      if (leftMs <= 0) return;
+      const silence = new Promise<void>((resolve) => {
+        stop = clock.after(leftMs, resolve);
+      });
+      await Promise.race([end, silence]);
+      stop();
+    }
+  }
+
+  async #untilGone(): Promise<void> {
+    const { processes, clock } = this.#host;
+    if (!processes || this.#marks.size === 0) return;
+    const untilMs = clock.nowMs() + SURVIVOR_MS;
+    while (this.#survivors().length > 0 && clock.nowMs() < untilMs) await pause(clock, 10);
+  }
+
+  #survivors(): number[] {
+    return [...this.#marks.values()].filter((mark) => this.#host.processes?.isAlive(mark)).map(({ pid }) => pid);
+  }
+
+  #settle(ending: Ending): void {
+    const survivors = this.#survivors();
+    this.#host.settle(this, {
+      path: this.path,
+      session_id: this.sessionId,
+      ...ending,
+      ...(survivors.length > 0 && { survivors }),
+    });
+  }
+
+  /** One timer, which may come too early and never too late. */
+  #arm(): void {
+    const atMs = wakeAtMs(this.#state);
+    if (this.#timer && atMs !== undefined && this.#timer.atMs <= atMs) return;
+    this.#timer?.stop();
+    this.#timer = undefined;
+    if (atMs === undefined) return;
+    const { clock } = this.#host;
+    const stop = clock.after(Math.max(0, Math.ceil(atMs - clock.nowMs())), () => {
+      this.#timer = undefined;
+      this.#feed({ kind: "tick" });
+    });
+    this.#timer = { atMs, stop };
+  }
+}
+
+function toCommand({ program, args, env }: SessionLaunch): Deno.Command {
+  return new Deno.Command(program, {
+    args: [...args],
+    env: { ...env },
+    clearEnv: true,
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "piped",
+    detached: Deno.build.os !== "windows",
+  });
+}
+
+/** An answer that is too large for a frame becomes one that says so: silence would hang whoever asked. */
+function encodeOrRefuse(message: ControlMsg): Uint8Array {
+  try {
+    return encodeFrame(message);
+  } catch (error) {
+    if (message.type !== "tool_result") throw error;
+    return encodeFrame({ ...message, result: (error as Error).message, is_error: true });
+  }
+}
+
+function toBudgetGrant(id: number, verdict: BudgetVerdict) {
+  const grant = { type: "budget_grant", id, ok: verdict.kind === "admit", wait_ms: 0 } as const;
+  switch (verdict.kind) {
+    case "admit":
+      return { ...grant, ...(verdict.model !== undefined && { model: verdict.model }) };
+    case "wait":
+      return { ...grant, wait_ms: boundWaitMs(verdict.waitMs) };
+    case "refuse":
+      return { ...grant, reason: verdict.reason };
+  }
+}
+
+function tornEnd(decoder: FrameDecoder): { torn: string } | undefined {
+  try {
+    decoder.end();
+    return undefined;
+  } catch (error) {
+    return { torn: (error as Error).message };
+  }
+}
+
+/** A process that came after its session was given up. */
+function discard(child: Deno.ChildProcess): void {
+  killQuietly(-child.pid, "SIGKILL");
+  child.stdin.abort().catch(() => {});
+  child.stdout.cancel().catch(() => {});
+  child.stderr.cancel().catch(() => {});
+}
+
+function killQuietly(pid: number, signal: Deno.Signal): void {
+  try {
+    Deno.kill(pid, signal);
+  } catch { /* it is gone */ }
+}

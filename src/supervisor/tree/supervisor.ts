@@ -1,0 +1,373 @@
+import {
+  CHILD_TIMINGS,
+  type ChildRules,
+  type ChildTimings,
+  type CommandVerdict,
+  type EndReason,
+  type Notice,
+} from "./child_state.ts";
+import { isOwnProcess } from "../own_processes.ts";
+import { ADMISSION_LIMITS, type AdmissionLimits, admit, type RateBucket, type Refusal } from "./admission.ts";
+import { type BudgetVerdict, decideBudget, TreeBudget } from "./budget.ts";
+import { type Clock, SYSTEM_CLOCK } from "./clock.ts";
+import { IntelHealth } from "./intel_health.ts";
+import type { ProcessWatch } from "./process_watch.ts";
+import { countFailure, CRASH_WEIGHT, NO_FAILURES, type RestartState, SPAWN_CRASH_WEIGHT } from "./restart.ts";
+import { SessionChild, type ToolOutcome, type ToolRequest } from "./session_child.ts";
+import { type ChildEnding, RESTARTED_AFTER, type SpawnRequest, type TreeNode } from "./session_launch.ts";
+
+/** What others give to a supervisor, and are told by it. What they throw is logged and changes nothing. */
+export interface SupervisorPorts {
+  /** Writes what a dead child could not; its waiter is told afterwards. */
+  record?(ending: ChildEnding): void | Promise<void>;
+  notice?(child: SessionChild, notice: Notice): void;
+  /** A warm child was started again. */
+  restarted?(child: SessionChild): void;
+  /** One line of a child's stderr, or of the supervisor about it. */
+  log?(child: SessionChild, line: string): void;
+  /** Runs a supervisor's own tool. Who asks is `child`; what it may have is checked here again. */
+  callTool?(child: SessionChild, request: ToolRequest): Promise<ToolOutcome>;
+  readonly processes?: ProcessWatch;
+}
+
+/** What one tree may be, and what its supervisor stands on. */
+export interface SupervisorOptions {
+  /** Tokens of the whole tree. */
+  readonly treeTokens: number;
+  readonly admission?: AdmissionLimits;
+  readonly timings?: ChildTimings;
+  readonly drain?: DrainTimings;
+  /** The model for what no longer fits, and its price as a share of the one asked for. */
+  readonly cheaper?: { readonly model: string; readonly share: number };
+  readonly clock?: Clock;
+  /** 0 to 1. */
+  readonly random?: () => number;
+  readonly ports?: SupervisorPorts;
+}
+
+/** How long a drain may take, ms: until everything is killed, and from then until what is left is named. */
+export interface DrainTimings {
+  readonly patienceMs: number;
+  readonly killMs: number;
+}
+
+/** The bounds of the control protocol, §5. */
+export const DRAIN_TIMINGS: DrainTimings = { patienceMs: 25_000, killMs: 3_000 };
+
+/** How a drain went. */
+export interface DrainReport {
+  readonly endings: readonly ChildEnding[];
+  /** Paths of those that heeded nothing but SIGKILL. */
+  readonly killed: readonly string[];
+  /** What still lives. */
+  readonly stragglers: readonly TreeNode[];
+}
+
+const REAP_INTERVAL_MS = 1_000;
+
+const STOPPED: EndReason = { status: "cancelled", ended_by: "terminated", detail: "the session was stopped" };
+const DRAINED: EndReason = { status: "cancelled", ended_by: "interrupted", detail: "the tree is ending" };
+const ORPHANED: EndReason = {
+  status: "cancelled",
+  ended_by: "terminated",
+  detail: "the session that started it has ended",
+};
+
+/**
+ * Starts, watches and ends every session of one tree. Nothing that a child does or leaves undone blocks it, and every
+ * ending goes through {@link Supervisor.#settle}. Several in one program know nothing of each other. Spawns from the
+ * thread that calls it: the death signal of a child is tied to that thread.
+ */
+export class Supervisor implements AsyncDisposable {
+  readonly budget: TreeBudget;
+  readonly intel = new IntelHealth();
+  readonly #options: SupervisorOptions;
+  readonly #clock: Clock;
+  readonly #limits: AdmissionLimits;
+  readonly #children = new Map<string, SessionChild>();
+  readonly #started = new Map<string, number>();
+  readonly #restarts = new Map<string, RestartState>();
+  readonly #waiting = new Set<() => void>();
+  readonly #endings: ChildEnding[] = [];
+  #bucket: RateBucket;
+  #draining = false;
+  #stopReaping: () => void = () => {};
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? SYSTEM_CLOCK;
+    this.#limits = options.admission ?? ADMISSION_LIMITS;
+    this.budget = new TreeBudget(options.treeTokens);
+    this.#bucket = { starts: this.#limits.burst, atMs: this.#clock.nowMs() };
+    if (options.ports?.processes) this.#reapRegularly(options.ports.processes);
+  }
+
+  /** Starts a session, or says which gate refused. The child is listed before it has a process. */
+  spawn(request: SpawnRequest): SessionChild | Refusal {
+    const parent = request.parent === undefined ? undefined : this.#children.get(request.parent);
+    if (request.parent !== undefined && (parent === undefined || parent.phase === "ending")) {
+      const message = `Start a session: ${request.parent}, which asks for it, is ending or has ended`;
+      return { kind: "refused", gate: "caller", message };
+    }
+    const depth = parent ? parent.slot.depth + 1 : 0;
+    const refusal = this.#admit(request, depth, parent);
+    if (refusal) return refusal;
+    const siblings = this.#started.get(request.parent ?? "") ?? 0;
+    this.#started.set(request.parent ?? "", siblings + 1);
+    const path = parent ? `${parent.path}.${siblings}` : `${siblings}`;
+    return this.#start(request, { path, depth, attempt: 0 });
+  }
+
+  /** Every living session, parents before children. */
+  list(): TreeNode[] {
+    return [...this.#children.values()].map((child) => child.node()).sort((a, b) => comparePaths(a.path, b.path));
+  }
+
+  /** The living session at that path. */
+  child(path: string): SessionChild | undefined {
+    return this.#children.get(path);
+  }
+
+  /** Stops the session at its next turn boundary. */
+  pause(path: string): CommandVerdict {
+    return this.#children.get(path)?.pause() ?? "ended";
+  }
+
+  /** Lets it go on. */
+  resume(path: string): CommandVerdict {
+    return this.#children.get(path)?.resume() ?? "ended";
+  }
+
+  /** Ends the session and all below it, deepest first; settles when they are gone. */
+  async stop(path: string, reason: EndReason = STOPPED): Promise<CommandVerdict> {
+    const below = [...this.#children.values()].filter((child) => isWithin(child.path, path));
+    if (below.length === 0) return "ended";
+    await endDeepestFirst(below, reason);
+    return "done";
+  }
+
+  /**
+   * Ends the tree, deepest first, and starts nothing more: within `patienceMs` by their ladders, then SIGKILL to all,
+   * and after `killMs` more it reports what is left.
+   */
+  async drain(reason: EndReason = DRAINED): Promise<DrainReport> {
+    this.#endStarts();
+    const { patienceMs, killMs } = this.#options.drain ?? DRAIN_TIMINGS;
+    const children = [...this.#children.values()];
+    const gone = endDeepestFirst(children, reason);
+    await this.#within(gone, patienceMs);
+    this.#killAll(reason);
+    await this.#within(gone, killMs);
+    const killed = children.filter((child) => child.wasKilled).map(({ path }) => path);
+    return { endings: [...this.#endings], killed, stragglers: this.list() };
+  }
+
+  /** What a second signal asks for: SIGKILL to every group, now. */
+  killNow(reason: EndReason = DRAINED): void {
+    this.#endStarts();
+    this.#killAll(reason);
+  }
+
+  /** Kills what lives and waits for it, as long as a drain would. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.killNow(STOPPED);
+    const { killMs } = this.#options.drain ?? DRAIN_TIMINGS;
+    await this.#within(Promise.all([...this.#children.values()].map(({ ended }) => ended)), killMs);
+    this.#stopReaping();
+  }
+
+  #admit(request: SpawnRequest, depth: number, parent: SessionChild | undefined): Refusal | undefined {
+    const children = [...this.#children.values()].filter((child) => child.request.parent === request.parent).length;
+    const answer = admit({
+      draining: this.#draining,
+      depth,
+      maxDepth: parent?.request.limits.max_depth ?? this.#limits.maxDepth,
+      children,
+      live: this.#children.size,
+      wantedTokens: tokensOf(request),
+      availableTokens: this.budget.available,
+      bucket: this.#bucket,
+      nowMs: this.#clock.nowMs(),
+    }, this.#limits);
+    if (answer.kind === "refused") return answer;
+    this.#bucket = answer.bucket;
+    return undefined;
+  }
+
+  #start(request: SpawnRequest, slot: SessionChild["slot"]): SessionChild {
+    this.budget.reserve(slot.path, tokensOf(request));
+    const { limits, role = "agent", warm = false, allowedTools } = request;
+    const rules: ChildRules = {
+      warm,
+      role,
+      maxTokens: limits.max_tokens,
+      deadlineMs: limits.deadline_ms,
+      memoryLimited: limits.memory_bytes !== undefined,
+      allowedTools,
+      timings: this.#options.timings ?? CHILD_TIMINGS,
+    };
+    const { clock, ports } = { clock: this.#clock, ports: this.#options.ports ?? {} };
+    const child = new SessionChild(
+      {
+        clock,
+        processes: ports.processes,
+        notice: (child, notice) => this.#notice(child, notice),
+        log: (child, line) => this.#quietly(child, () => ports.log?.(child, line)),
+        spend: (child, tokens) => this.budget.settle(child.path, tokens),
+        callTool: (child, request) => this.#callTool(child, request),
+        askBudget: (child, ask) => this.#askBudget(child, ask),
+        settle: (child, ending) => this.#settle(child, ending),
+      },
+      request,
+      slot,
+      rules,
+    );
+    this.#children.set(slot.path, child);
+    child.start();
+    return child;
+  }
+
+  /** The one way out: the slot, the reservation, those below, the record, the waiter. Called once for each child. */
+  #settle(child: SessionChild, ending: ChildEnding): void {
+    this.#children.delete(child.path);
+    this.budget.release(child.path);
+    this.intel.forget(child.path);
+    const below = [...this.#children.values()].filter(({ path }) => isWithin(path, child.path));
+    endDeepestFirst(below, ORPHANED);
+    const restart = this.#decideRestart(child, ending);
+    if (restart?.kind !== "restart") this.#forget(child.path);
+    const told: ChildEnding = restart ? { ...ending, restart } : ending;
+    if (this.#draining) this.#endings.push(told);
+    this.#options.ports?.processes?.reapAdopted(isOwnProcess);
+    this.#record(child, told).then(() => child.resolve(told));
+  }
+
+  #forget(path: string): void {
+    this.#restarts.delete(path);
+    this.#started.delete(path);
+  }
+
+  async #record(child: SessionChild, ending: ChildEnding): Promise<void> {
+    try {
+      await this.#options.ports?.record?.(ending);
+    } catch (error) {
+      const line = `the ending of the session could not be recorded: ${(error as Error).message}`;
+      this.#quietly(child, () => this.#options.ports?.log?.(child, line));
+    }
+  }
+
+  #decideRestart(child: SessionChild, ending: ChildEnding): ChildEnding["restart"] {
+    const { path, request } = child;
+    if (!request.warm || this.#draining || !RESTARTED_AFTER.includes(ending.ended_by)) return undefined;
+    const { state, verdict } = countFailure(this.#restarts.get(path) ?? NO_FAILURES, {
+      atMs: this.#clock.nowMs(),
+      weight: ending.spawn_crash ? SPAWN_CRASH_WEIGHT : CRASH_WEIGHT,
+      random: (this.#options.random ?? Math.random)(),
+    });
+    this.#restarts.set(path, state);
+    if (verdict.kind === "open") return verdict;
+    const callOff = this.#clock.after(verdict.delayMs, () => {
+      this.#waiting.delete(callOff);
+      this.#restart(child);
+    });
+    this.#waiting.add(callOff);
+    return verdict;
+  }
+
+  /** A restart passes the gates like any start: meanwhile others may have taken its place. */
+  #restart(child: SessionChild): void {
+    const { request, slot } = child;
+    const parent = request.parent === undefined ? undefined : this.#children.get(request.parent);
+    const refusal = request.parent !== undefined && !parent
+      ? { message: "the session that started it has ended" }
+      : this.#admit(request, slot.depth, parent);
+    if (refusal) {
+      this.#quietly(child, () => this.#options.ports?.log?.(child, `it is not started again: ${refusal.message}`));
+      return;
+    }
+    const next = this.#start(request, { ...slot, attempt: slot.attempt + 1 });
+    this.#quietly(child, () => this.#options.ports?.restarted?.(next));
+  }
+
+  #notice(child: SessionChild, notice: Notice): void {
+    if (notice.kind === "intel_health" && !this.intel.latch(child.path, notice)) return;
+    this.#quietly(child, () => this.#options.ports?.notice?.(child, notice));
+  }
+
+  async #callTool(child: SessionChild, request: ToolRequest): Promise<ToolOutcome> {
+    const { callTool } = this.#options.ports ?? {};
+    if (!callTool) return { result: `there is no tool ${request.name} here`, is_error: true };
+    try {
+      return await callTool(child, request);
+    } catch (error) {
+      return { result: (error as Error).message, is_error: true };
+    }
+  }
+
+  #askBudget(child: SessionChild, ask: { estimate: number; ownLeft: number }): Promise<BudgetVerdict> {
+    return Promise.resolve(decideBudget(this.budget, { key: child.path, ...ask, cheaper: this.#options.cheaper }));
+  }
+
+  /** A port that throws is its own trouble. */
+  #quietly(child: SessionChild, run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      try {
+        this.#options.ports?.log?.(child, `a port failed: ${(error as Error).message}`);
+      } catch { /* the log is that port */ }
+    }
+  }
+
+  #endStarts(): void {
+    this.#draining = true;
+    for (const callOff of this.#waiting) callOff();
+    this.#waiting.clear();
+  }
+
+  #killAll(reason: EndReason): void {
+    for (const child of this.#children.values()) child.kill(reason);
+  }
+
+  async #within(done: Promise<unknown>, ms: number): Promise<void> {
+    let stop = () => {};
+    const late = new Promise<void>((resolve) => {
+      stop = this.#clock.after(ms, resolve);
+    });
+    await Promise.race([done, late]);
+    stop();
+  }
+
+  #reapRegularly(processes: ProcessWatch): void {
+    this.#stopReaping = this.#clock.after(REAP_INTERVAL_MS, () => {
+      processes.reapAdopted(isOwnProcess);
+      this.#reapRegularly(processes);
+    });
+  }
+}
+
+/** Each level is gone before the one above is asked, so that no parent misses the end of its children. */
+async function endDeepestFirst(children: readonly SessionChild[], reason: EndReason): Promise<void> {
+  const depths = [...new Set(children.map(({ slot }) => slot.depth))].sort((a, b) => b - a);
+  for (const depth of depths) {
+    const level = children.filter(({ slot }) => slot.depth === depth);
+    for (const child of level) child.cancel(reason);
+    await Promise.all(level.map(({ ended }) => ended));
+  }
+}
+
+function tokensOf({ limits, reserveTokens }: SpawnRequest): number {
+  return reserveTokens ?? limits.max_tokens;
+}
+
+function isWithin(path: string, root: string): boolean {
+  return path === root || path.startsWith(`${root}.`);
+}
+
+function comparePaths(a: string, b: string): number {
+  const [left, right] = [a.split(".").map(Number), b.split(".").map(Number)];
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    if (left[i] !== right[i]) return left[i]! - right[i]!;
+  }
+  return left.length - right.length;
+}
