@@ -213,6 +213,20 @@ Deno.test("FolderLock: alone or shared, never of a folder that was moved away or
     assertEquals(FolderLock.tryTake(`${folder}/link`, "own"), undefined);
   }));
 
+Deno.test("removeSession: where a link stands for the records, nobody's lock is looked at, and the link goes", () =>
+  withBed(({ home }) => {
+    using living = createSession(home);
+    const ids = ["records", living.records, "nowhere"].map((target) => {
+      const places = createSession(home);
+      places.close();
+      Deno.removeSync(places.records, { recursive: true });
+      Deno.symlinkSync(target, places.records);
+      return places.id;
+    });
+    for (const id of ids) assertEquals([isRunning(home, id), removeSession(home, id)], [false, "removed"]);
+    assertEquals([isRunning(home, living.id), listSessions(home)], [true, [living.id]]);
+  }));
+
 Deno.test("removeSession: an ended one goes whole, a running one stays, a missing one is absent", () =>
   withBed(({ home }) => {
     const id = endedSession(home);

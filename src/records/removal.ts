@@ -1,5 +1,5 @@
 import type { Home } from "./home.ts";
-import { sessionPaths } from "./places.ts";
+import { type SessionPaths, sessionPaths } from "./places.ts";
 import { removeWhole } from "./remove_tree.ts";
 import { SessionLock } from "./session_lock.ts";
 
@@ -12,7 +12,7 @@ export type Removal = "removed" | "running" | "absent";
  */
 export function removeSession(home: Pick<Home, "sessions">, id: string): Removal {
   const paths = sessionPaths(home, id);
-  const lock = lockOf(paths.lockFile);
+  const lock = lockOf(paths);
   if (lock === "held") return "running";
   try {
     return removeWhole(paths.root) ? "removed" : "absent";
@@ -23,15 +23,16 @@ export function removeSession(home: Pick<Home, "sessions">, id: string): Removal
 
 /** Whether a process owns the session right now. */
 export function isRunning(home: Pick<Home, "sessions">, id: string): boolean {
-  const lock = lockOf(sessionPaths(home, id).lockFile);
+  const lock = lockOf(sessionPaths(home, id));
   if (lock !== "held" && lock !== "none") lock.release();
   return lock === "held";
 }
 
 /** `none` where there is no lock that a session could hold: it is missing, or something else took its place. */
-function lockOf(lockFile: string): SessionLock | "held" | "none" {
+function lockOf({ records, lockFile }: SessionPaths): SessionLock | "held" | "none" {
   try {
-    if (!Deno.lstatSync(lockFile).isFile) return "none";
+    // Behind a link lies the lock of another session, or a loop without end.
+    if (!Deno.lstatSync(records).isDirectory || !Deno.lstatSync(lockFile).isFile) return "none";
     return SessionLock.tryTake(lockFile) ?? "held";
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return "none";

@@ -33,6 +33,8 @@ export interface ByteRange {
 // A character takes up to 3 bytes of UTF-8 per UTF-16 unit, and up to 6 when JSON escapes it.
 const MAX_LINE_BYTES = MAX_LINE_LENGTH * 6;
 const CHUNK_BYTES = 64 * 1024;
+/** How deep an event may nest: no writer of ours nests half as deep. */
+const MAX_NESTING = 64;
 /** The end of a file that surely holds its last line whole, bytes. */
 export const TAIL_BYTES: number = MAX_LINE_BYTES + CHUNK_BYTES;
 
@@ -152,5 +154,12 @@ function parseLine(line: number, text: string, ended: boolean): TraceLine {
 function isEvent(value: unknown): value is TraceEvent {
   if (typeof value !== "object" || value === null) return false;
   const { event, ts, session_id } = value as Record<string, unknown>;
-  return typeof event === "string" && typeof ts === "number" && typeof session_id === "string";
+  return typeof event === "string" && typeof ts === "number" && typeof session_id === "string" &&
+    isWithin(value, MAX_NESTING);
+}
+
+/** Whether a value nests no deeper: whoever prints it walks it, and a deep one would overflow the stack. */
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return depth > 0 && Object.values(value).every((inner) => isWithin(inner, depth - 1));
 }

@@ -130,6 +130,16 @@ Deno.test("readTrace: a torn last line and junk are reported, the events around 
     ]);
   }));
 
+Deno.test("readTrace: a line nested past any stack is no event, one nested like the deepest of ours is", () =>
+  withTrace((places) => {
+    const nested = (depth: number) =>
+      `{"event":"denied","ts":1,"session_id":"ses_1","asked":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+    Deno.writeTextFileSync(places.trace, [nested(12), nested(100_000), nested(200_000)].join("\n") + "\n");
+    const { events, problems } = readTrace(places.trace);
+    assertEquals(events.length, 1);
+    assertEquals(problems.map(({ line }) => line), [2, 3]);
+  }));
+
 Deno.test("readTrace: every point where a crash can cut the last line is tolerated", () =>
   withTrace((places) => {
     const first = traceLine("denied", "ses_1", 1, DENIED) + "\n";
