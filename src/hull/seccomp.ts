@@ -44,6 +44,7 @@ export interface FilterOptions {
 
 const AUDIT_ARCH: Readonly<Record<Architecture, number>> = { x86_64: 0xc000003e, aarch64: 0xc00000b7 };
 
+const LENT_RIGHTS = 0o6000; // S_ISUID, S_ISGID: whoever starts the file has its owner's rights
 const CLONE_THREAD = 0x00010000;
 const CLONE_NEW_ANY = 0x7e020000; // NS, CGROUP, UTS, IPC, USER, PID, NET
 const AF_UNIX = 1;
@@ -99,11 +100,13 @@ export function buildFilter(options: FilterOptions): Instruction[] {
     [OPERATION.loadWord, 0, 0, DATA.number],
     [OPERATION.jumpIfGreater, 0, 1, LAST_JUDGED], // x32 numbers too
     answer(ACTION.enosys),
-    ...onCall(numberOn(architecture, CALLS.clone3), [answer(ACTION.enosys)]), // its flags are in memory; libc falls back
+    // What these two are asked is in memory, out of a filter's sight; callers fall back to the older calls.
+    ...onAnyOf([CALLS.clone3, CALLS.openat2].map((call) => numberOn(architecture, call)), ACTION.enosys),
     ...onCall(numberOn(architecture, CALLS.umask), [answer(ACTION.zero)]), // it cannot fail: std would abort
     ...onAnyOf(refusedOn(architecture), ACTION.eperm),
     ...byArguments(options).flatMap(([name, conditions, pairs = []]) => {
       const number = numberOn(architecture, CALLS[name]);
+      if (number === NONE) return [];
       if (conditions === "never") return onCall(number, [answer(ACTION.eperm)]);
       return onCall(number, [...pairs.flatMap(allowPair), ...allowIf(conditions)]);
     }),
@@ -132,6 +135,9 @@ type Judgement = readonly [
 function byArguments(options: FilterOptions): Judgement[] {
   const ownProcess = [low(0, [options.pid])];
   return [
+    ["creat", lendsNothing(1)],
+    ["open", lendsNothing(2)],
+    ["openat", lendsNothing(3)],
     ["clone", [low(0, [CLONE_THREAD], CLONE_THREAD | CLONE_NEW_ANY)]], // threads only: a cell has no children
     ["prlimit64", [low(0, [0, options.pid]), ...isNull(2)]], // reading the own limits only
     ["utimensat", options.fileTimes ? isNull(1) : "never"], // futimens; a path would follow links
@@ -174,6 +180,11 @@ function forSockets({ tcpConnect, tcpBind, udp, unixSockets }: FilterOptions): J
     // its address; on a TCP socket one without MSG_FASTOPEN is ignored.
     ["sendto", udp ? [withoutFastOpen] : [...isNull(4), withoutFastOpen]],
   ];
+}
+
+/** No file is made with a mode that lends its owner's rights; `chmod` is refused as a whole. */
+function lendsNothing(mode: number): Condition[] {
+  return [low(mode, [0], LENT_RIGHTS)];
 }
 
 function low(argument: number, values: readonly number[], mask?: number): Condition {

@@ -154,6 +154,22 @@ Deno.test("buildFilter: threads yes, processes and namespaces no; clone3 falls b
   });
 });
 
+Deno.test("buildFilter: no file is made with the set-uid or set-gid bit; openat2, whose mode is in memory, falls back", () => {
+  const create = 0o101;
+  onBoth(NOTHING, (ask, architecture) => {
+    for (const mode of [0, 0o666, 0o777, 0o1777, 0o100644]) {
+      assertEquals(ask(CALLS.openat, -100, 1n << 40n, create, mode), "allow");
+    }
+    for (const mode of [0o4755, 0o2755, 0o6000]) {
+      assertEquals(ask(CALLS.openat, -100, 1n << 40n, create, mode), "eperm");
+      if (architecture === "aarch64") continue; // has neither of the old calls
+      assertEquals([ask(CALLS.open, 1n << 40n, create, mode), ask(CALLS.creat, 1n << 40n, mode)], ["eperm", "eperm"]);
+    }
+    if (architecture === "x86_64") assertEquals(ask(CALLS.open, 1n << 40n, 0, 0), "allow");
+    assertEquals(ask(CALLS.openat2), "enosys");
+  });
+});
+
 Deno.test("buildFilter: signals only to this process, by the whole pid", () => {
   onBoth(NOTHING, (ask) => {
     for (const call of [CALLS.kill, CALLS.tgkill, CALLS.rt_sigqueueinfo, CALLS.rt_tgsigqueueinfo]) {

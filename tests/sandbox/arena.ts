@@ -1,106 +1,193 @@
 /**
- * Where an attempt is made: files that are granted beside files that are not, and boll started with a descriptor and a
- * variable that its guest must not see. Every run has files of its own, since an attempt that gets out changes them.
+ * Where attempts are made: files that are granted beside files that are not, and boll started with descriptors and a
+ * variable that its guest must not see. Every attempt of a run has files of its own, since one that gets out changes
+ * them; they share the run.
  * @module
  */
-import { createHash } from "node:crypto";
-import { join } from "@std/path";
+import { basename, join } from "@std/path";
 import { type Bed, fixture, RunningBoll, type RunResult } from "../harness.ts";
+import { makeWorld, snapshot } from "./arena_world.ts";
 import type { Attempt, GuestRoute, InjectedRoute, World } from "./attempt.ts";
+import { LIBC } from "./libc_source.ts";
 
 /** Route → `"out"`, or what refused it; `twin` is the allowed twin, which must be `"out"`. */
 export type Results = Readonly<Record<string, string>>;
 
-/** What one run showed. */
+/** What one attempt saw in one run. */
 export interface Observation {
   readonly results: Results;
   /** Paths outside what was granted for writing that are not as they were. */
   readonly changed: readonly string[];
-  readonly run: RunResult;
 }
 
-/** Which executable, which of its walls stand (a variant only), and what is granted. */
+/** Which executable, which of its walls stand (a variant only), what is granted, and who runs it. */
 export interface Stage {
   readonly bed: Bed;
   /** No folder is granted: then the guest has no thread of its own, and the cell's main thread gives up everything. */
   readonly withoutFolders?: true;
   readonly variant?: { readonly path: string; readonly walls: string };
+  /** Run by the user nobody, who must own the bed; only root can do that. */
+  readonly asNobody?: true;
 }
 
 /** Before the name of a route that is refused whatever stands. */
 export const RUNTIME = "runtime.";
+/** Before the name of a route that only root has. */
+export const ROOT = "root.";
+/** Before the name of a route that some hosts leave to nobody. */
+export const HOST = "host.";
 
-const SAFETY_NET_MS = 40_000;
+const SAFETY_NET_MS = 120_000;
+const NOBODY = 65534;
 
-/** Source that binds `libc` and `operations` for injected code. */
-export const LIBC = `
-    const libc = (name, ...values) => {
-      const parameters = values.map((value) => typeof value === "number" ? "i64" : "buffer");
-      const text = (value) => typeof value === "string" ? new TextEncoder().encode(value + "\\0") : value;
-      const { symbols } = Deno.dlopen("libc.so.6", { [name]: { parameters, result: name === "getenv" ? "i64" : "i32" } });
-      const result = Number(symbols[name](...values.map((value) =>
-        typeof value === "number" ? BigInt(value) : text(value))));
-      if (result === -1) throw new Error("libc " + name + " refused");
-      return result;
-    };
-    const { ops: operations } = Deno[Deno.internal].core;`;
+/** How a program is started as nobody, without a group or a capability. */
+const AS_NOBODY = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"] as const;
 
-/** Tries all guest's routes of an attempt. */
-export async function tryAsGuest(stage: Stage, attempt: Attempt): Promise<Observation> {
-  const routes = sources({ ...attempt.guest, twin: attempt.guestTwin });
+/** Tries all guest's routes of each attempt. */
+export async function tryAsGuest(stage: Stage, attempts: readonly Attempt[]): Promise<Observation[]> {
+  const routes = attempts.map(({ guest, guestTwin }) => sources({ ...guest, twin: guestTwin }));
+  // Each attempt says /data and /workdir, and has its own.
   const source = `
-    const guest = { env, args, open, readFile, writeFile, appendFile, makeFolder, removeFolder, removeFile, rename,
-      link, symlink, setTimes };
-    const world = JSON.parse(args[0]);
+    const worlds = JSON.parse(args[0]);
     const judge = ({ ok, err }) => ok === true ? "out" : err === undefined ? "nothing" : JSON.stringify(err);
-    return Object.fromEntries(Object.entries(${routes}).map(([name, route]) =>
-      [name, judge(attempt(() => route(guest, world)))]));`;
-  return await observe(stage, await fixture("probe"), (world) => [source, JSON.stringify(world)]);
+    return [${routes.join(",\n")}].map((routes, number) => {
+      const at = (path) => "/" + number + path;
+      const guest = {
+        env,
+        args,
+        open: (path, options) => open(at(path), options),
+        readFile: (path) => readFile(at(path)),
+        writeFile: (path, text) => writeFile(at(path), text),
+        appendFile: (path, text) => appendFile(at(path), text),
+        makeFolder: (path) => makeFolder(at(path)),
+        removeFolder: (path) => removeFolder(at(path)),
+        removeFile: (path) => removeFile(at(path)),
+        rename: (from, to) => rename(at(from), at(to)),
+        link: (from, to) => link(at(from), at(to)),
+        symlink: (target, path) => symlink(target, at(path)),
+        setTimes: (path, access, modification) => setTimes(at(path), access, modification),
+      };
+      return Object.fromEntries(Object.entries(routes).map(([name, route]) =>
+        [name, judge(attempt(() => route(guest, worlds[number])))]));
+    });`;
+  return await observe(stage, await fixture("probe"), attempts, (worlds) => [source, JSON.stringify(worlds)]);
 }
 
-/** Tries all routes that code in the guest's thread has. */
-export async function tryInjected(stage: Stage, attempt: Attempt): Promise<Observation> {
-  const refused = Object.entries(attempt.runtimeRefuses ?? {}).map(([name, route]) => [`${RUNTIME}${name}`, route]);
-  const routes = sources({ ...attempt.injected, ...Object.fromEntries(refused), twin: attempt.injectedTwin });
-  const source = (world: World) =>
+/** Tries all routes of each attempt that code in the guest's thread has. */
+export async function tryInjected(stage: Stage, attempts: readonly Attempt[]): Promise<Observation[]> {
+  const routes = attempts.map(({ injected, asRoot, byHost, runtimeRefuses, injectedTwin }) =>
+    sources({
+      ...injected,
+      ...prefixed(ROOT, asRoot),
+      ...prefixed(HOST, byHost),
+      ...prefixed(RUNTIME, runtimeRefuses),
+      twin: injectedTwin,
+    })
+  );
+  const source = (worlds: readonly World[]) =>
     `//injected
-    const world = ${JSON.stringify(world)};
+    const worlds = ${JSON.stringify(worlds)};
     ${LIBC}
-    const askForLink = (path, target) => ports.makeSymlink({ preopen: 0, path, target });
-    const tools = { libc, operations, askForLink, env: load.env, cache: load.folders.cache, parent: Deno.ppid };
-    const seen = {};
-    for (const [name, route] of Object.entries(${routes})) {
-      try { seen[name] = await route(tools, world) === true ? "out" : "nothing"; }
-      catch (error) { seen[name] = String(error).split("\\n")[0].slice(0, 200); }
+    const { mounts } = load.grants.fs;
+    const seen = [];
+    for (const [at, routes] of [${routes.join(",\n")}].entries()) {
+      const world = worlds[at];
+      const preopen = mounts.findIndex(({ host }) => host === world.work);
+      const askForLink = (path, target) => ports.makeSymlink({ preopen, path, target });
+      const tools = { libc, kernel, reaches, addressOf, operations, askForLink, env: load.env,
+        cache: load.folders.cache, parent: Deno.ppid };
+      const results = {};
+      for (const [name, route] of Object.entries(routes)) {
+        try { results[name] = await route(tools, world) === true ? "out" : "nothing"; }
+        catch (error) { results[name] = String(error).split("\\n")[0].slice(0, 200); }
+      }
+      seen.push(results);
     }
     return seen;`;
-  return await observe(stage, await fixture("ok"), (world) => [source(world)]);
+  return await observe(stage, await fixture("ok"), attempts, (worlds) => inPieces(source(worlds)));
+}
+
+/** Linux takes no single argument above 128 KiB; the variant puts the pieces together. */
+function inPieces(source: string): string[] {
+  return source.match(/[^]{1,60000}/g) ?? [];
+}
+
+function prefixed<Route>(prefix: string, routes: Readonly<Record<string, Route>> = {}): Record<string, Route> {
+  return Object.fromEntries(Object.entries(routes).map(([name, route]) => [prefix + name, route]));
 }
 
 function sources(routes: Readonly<Record<string, GuestRoute | InjectedRoute>>): string {
   return `{ ${Object.entries(routes).map(([name, route]) => `"${name}": ${route.toString()}`).join(",\n")} }`;
 }
 
-async function observe(stage: Stage, guest: string, words: (world: World) => string[]): Promise<Observation> {
-  const world = makeWorld(stage.bed);
-  const before = snapshot(world.outside);
-  const folders = stage.withoutFolders ? [] : ["--mount", `${world.data}:/data:ro`, "--work", world.work];
-  const flags = [...folders, "--env", "GRANTED=value", "--quiet"];
-  const run = await start(stage, ["run", guest, ...flags, "--", ...words(world)], world);
-  const results = parseResults(run);
-  const after = snapshot(world.outside);
-  const changed = [...new Set([...before.keys(), ...after.keys()])].filter((path) =>
-    before.get(path) !== after.get(path)
-  );
-  return { results, changed: changed.sort(), run };
+async function observe(
+  stage: Stage,
+  guest: string,
+  attempts: readonly Attempt[],
+  words: (worlds: readonly World[]) => string[],
+): Promise<Observation[]> {
+  const bystander = new Deno.Command("sleep", { args: ["600"], ...userOf(stage) }).spawn();
+  try {
+    const worlds = attempts.map(() => makeWorld(stage.bed, bystander.pid, stage.asNobody === true));
+    const before = worlds.map(({ outside }) => snapshot(outside));
+    const folders = worlds.flatMap(({ data, work }, at) => [
+      ...["--mount", `${data}:/${at}/data:ro`],
+      ...["--mount", `${work}:/${at}/workdir:rw`],
+    ]);
+    // An attempt starts a thread of its own, which wants half a gigabyte of what its process may have.
+    const flags = [...(stage.withoutFolders ? [] : folders), "--env", "GRANTED=value", "--memory", "2g", "--quiet"];
+    const run = await start(stage, ["run", guest, ...flags, "--", ...words(worlds)], worlds[0]!);
+    const results = parseResults(run);
+    return worlds.map(({ outside }, at) => ({
+      results: results[at]!,
+      changed: differences(before[at]!, snapshot(outside)),
+    }));
+  } finally {
+    bystander.kill("SIGKILL");
+    await bystander.status;
+  }
 }
 
-/** Starts boll through a shell that has descriptor 9 open on a secret. */
-async function start({ bed, variant }: Stage, words: string[], world: World): Promise<RunResult> {
-  const [program, ...rest] = variant ? [variant.path, ...words] : bed.command(words);
+/** The executable, or a copy of it where nobody may not come to it: a checkout in the home of root. */
+function forNobody(bed: Bed, executable: string): string {
+  const [setpriv, ...user] = AS_NOBODY;
+  if (new Deno.Command(setpriv, { args: [...user, "test", "-x", executable] }).outputSync().success) return executable;
+  const copy = join(bed.folder("bin"), basename(executable));
+  try {
+    Deno.lstatSync(copy);
+  } catch {
+    Deno.copyFileSync(executable, copy);
+  }
+  return copy;
+}
+
+function userOf({ asNobody }: Stage): { uid?: number; gid?: number } {
+  return asNobody ? { uid: NOBODY, gid: NOBODY } : {};
+}
+
+/** Makes everything of the bed nobody's. */
+function give(bed: Bed): void {
+  new Deno.Command("chown", { args: ["-hR", `${NOBODY}:${NOBODY}`, bed.root] }).outputSync();
+}
+
+function differences(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): string[] {
+  const paths = new Set([...before.keys(), ...after.keys()]);
+  return [...paths].filter((path) => before.get(path) !== after.get(path)).sort();
+}
+
+/** Starts boll through a shell that has descriptor 9 open on a secret, and 7 on a file to write to. */
+async function start({ bed, variant, asNobody }: Stage, words: string[], world: World): Promise<RunResult> {
+  const [executable = "", ...rest] = variant ? [variant.path, ...words] : bed.command(words);
+  const command = [asNobody ? forNobody(bed, executable) : executable, ...rest];
   const walls = variant ? { BOLL_TEST_STANDING_WALLS: variant.walls } : {};
-  const child = new Deno.Command("/bin/sh", {
-    args: ["-c", 'exec 9<"$0"; exec "$@"', `${world.outside}/secret-9.txt`, program!, ...rest],
+  const caller = bed.folder(crypto.randomUUID(), { "9.txt": "secret", "7.txt": "caller" });
+  if (asNobody) give(bed);
+  const [program, ...args] = [
+    ...(asNobody ? AS_NOBODY : []),
+    ...["/bin/sh", "-c", 'exec 9<"$0/9.txt" 7<>"$0/7.txt"; exec "$@"', caller, ...command],
+  ];
+  const child = new Deno.Command(program!, {
+    args,
     cwd: world.outside,
     clearEnv: true,
     env: bed.environment({ ESCAPE_SECRET: "secret", ...walls }),
@@ -111,70 +198,11 @@ async function start({ bed, variant }: Stage, words: string[], world: World): Pr
   return await new RunningBoll(child, { safetyNetMs: SAFETY_NET_MS }).result();
 }
 
-function parseResults(run: RunResult): Results {
+function parseResults(run: RunResult): Results[] {
   const line = run.stdout.trimEnd().split("\n").at(-1) ?? "";
   try {
     return JSON.parse(line);
   } catch {
-    throw new Error(`Read what an attempt saw: found no JSON (exit ${run.code})\n${run.stdout}\n${run.stderr}`);
+    throw new Error(`Read what attempts saw: found no JSON (exit ${run.code})\n${run.stdout}\n${run.stderr}`);
   }
-}
-
-function makeWorld(bed: Bed): World {
-  const name = crypto.randomUUID();
-  const secrets = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`secret-${at}.txt`, "secret"]));
-  const victims = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`data/f${at}`, "granted"]));
-  const outside = bed.folder(`${name}/outside`, {
-    ...secrets,
-    "secret.json": '{"secret":true}',
-    "secret.js": 'export const secret = true;\nif (globalThis.postMessage) postMessage("secret");\n',
-    "data/a.txt": "granted",
-    "data/deep/b.txt": "granted",
-    "data/granted.json": '{"granted":true}',
-    ...victims,
-  });
-  const work = bed.folder(`${name}/work`, { "own.txt": "own", "own-1.txt": "own", "own-2.txt": "own" });
-  Deno.mkdirSync(`${outside}/data/empty`);
-  for (const [path, target] of Object.entries(plantedLinks(outside))) Deno.symlinkSync(target, join(outside, path));
-  return { outside, data: `${outside}/data`, work, system: systemFile(), home: bed.home };
-}
-
-function plantedLinks(outside: string): Record<string, string> {
-  return {
-    "data/inside": "deep/../a.txt",
-    "data/self": ".",
-    "data/to-secret": "../secret-0.txt",
-    "data/to-secret-absolute": `${outside}/secret-0.txt`,
-    "data/up": "..",
-    "data/chain": "self/deep/../to-secret",
-    "data/to-root": "/proc/self/root",
-    "data/to-cwd": "/proc/self/cwd",
-    "data/to-fd": "/proc/self/fd",
-    "data/to-init": "/proc/1",
-    "../work/to-secret": "../outside/secret-8.txt",
-    "../work/to-data": "../outside/data",
-  };
-}
-
-/** A wall that fails must be seen to fail, so it is a file that the user who runs the tests may read. */
-function systemFile(): string {
-  try {
-    Deno.readFileSync("/etc/shadow");
-    return "/etc/shadow";
-  } catch {
-    return "/etc/passwd";
-  }
-}
-
-/** Path → everything about it that an attempt could change. */
-function snapshot(folder: string, below = "", seen = new Map<string, string>()): Map<string, string> {
-  for (const { name } of Deno.readDirSync(join(folder, below))) {
-    const path = join(below, name);
-    const info = Deno.lstatSync(join(folder, path));
-    const content = info.isFile ? createHash("sha256").update(Deno.readFileSync(join(folder, path))).digest("hex") : "";
-    const target = info.isSymlink ? Deno.readLinkSync(join(folder, path)) : "";
-    seen.set(path, [info.mode, info.nlink, info.mtime?.getTime(), content, target].join(" "));
-    if (info.isDirectory) snapshot(folder, path, seen);
-  }
-  return seen;
 }

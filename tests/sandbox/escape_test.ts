@@ -2,10 +2,10 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { join } from "@std/path";
 import { Bed, forEachMode, REPOSITORY } from "../harness.ts";
-import { tryAsGuest, tryInjected } from "./arena.ts";
+import { type Observation, tryAsGuest, tryInjected } from "./arena.ts";
 import type { Attempt } from "./attempt.ts";
 import { ownFiles, plantedLink, systemFile } from "./file_attempts.ts";
-import { judgeEscape } from "./judge.ts";
+import { judgeEscape, type Sighting, tryEscapes } from "./judge.ts";
 import { exec, inheritedEnvironment } from "./process_attempts.ts";
 import { toMarkdown } from "./markdown.ts";
 import { NET_ESCAPES, NET_WALL_NAMES } from "./network_table.ts";
@@ -14,57 +14,81 @@ import { buildVariant, startBundler } from "./variant/build.ts";
 
 await startBundler();
 
-// One home for all: the guests are built in it once.
+// Attempts are made once as whoever runs the tests, and, where that is root, once more as nobody.
+const USERS = Deno.uid() === 0 ? ["root", "nobody"] as const : ["user"] as const;
+
+const beds = new Map<string, Bed>();
 let bed: Bed;
 let variant: string;
+const sightings = new Map<string, Map<Escape, Sighting>>();
 
 Deno.test.beforeAll(async () => {
   variant = await buildVariant();
-  bed = new Bed("binary");
+  for (const user of USERS) {
+    beds.set(user, new Bed("binary"));
+    const who = user === "nobody" ? { asNobody: true } as const : {};
+    sightings.set(user, await tryEscapes({ bed: beds.get(user)!, variant, ...who }, ESCAPES));
+  }
+  bed = beds.get(USERS[0])!;
 });
-Deno.test.afterAll(async () => await bed?.[Symbol.asyncDispose]());
+Deno.test.afterAll(async () => {
+  for (const bed of beds.values()) await bed[Symbol.asyncDispose]();
+});
 
-for (const escape of ESCAPES) {
-  Deno.test(`escape: ${escape.name}: each wall alone does what the table says [binary]`, async () => {
-    assertEquals(await judgeEscape({ bed, variant }, escape), []);
-  });
+for (const user of USERS) {
+  for (const escape of ESCAPES) {
+    Deno.test(`escape: as ${user}: ${escape.name}: each wall alone does what the table says [binary]`, () => {
+      assertEquals(judgeEscape(escape, sightings.get(user)!.get(escape)!), []);
+    });
+  }
+}
+
+const attemptsHeldBy = (wall: number) =>
+  ESCAPES.filter(({ walls }) => walls[wall - 1]!.holds).map(({ attempt }) => attempt);
+
+/** The routes that got out of each attempt; of a sound one none. */
+function routesOut(seen: readonly Observation[]): string[][] {
+  return seen.map(({ results: { twin: _, ...routes } }) =>
+    Object.keys(routes).filter((name) => routes[name] === "out")
+  );
 }
 
 Deno.test("escape: without a folder the guest has no thread of its own, and walls 2 and 4 hold there too [binary]", async () => {
-  for (const { name, attempt, walls } of ESCAPES) {
-    for (const wall of [2, 4].filter((wall) => walls[wall - 1]!.holds)) {
-      const stage = { bed, variant: { path: variant, walls: String(wall) }, withoutFolders: true } as const;
-      const { results: { twin, ...routes }, changed } = await tryInjected(stage, attempt);
-      assertEquals(Object.keys(routes).filter((route) => routes[route] === "out"), [], `${name}, wall ${wall}`);
-      assertEquals(changed, []);
-      if (attempt === inheritedEnvironment) assertEquals(twin, "out");
-    }
+  for (const wall of [2, 4]) {
+    const stage = { bed, variant: { path: variant, walls: String(wall) }, withoutFolders: true } as const;
+    const attempts = attemptsHeldBy(wall);
+    const seen = await tryInjected(stage, attempts);
+    assertEquals(routesOut(seen), attempts.map(() => []), `wall ${wall}`);
+    assertEquals(seen.flatMap(({ changed }) => changed), []);
   }
+  const stage = { bed, variant: { path: variant, walls: "24" }, withoutFolders: true } as const;
+  const [environment] = await tryInjected(stage, [inheritedEnvironment]);
+  assertEquals(environment!.results.twin, "out");
 });
 
 Deno.test("escape: of wall 4 the cell's own layer holds alone; the supervisor's leaves it this executable [binary]", async () => {
-  const routesOut = async (attempt: Attempt, walls: string) => {
-    const { results: { twin, ...routes } } = await tryInjected({ bed, variant: { path: variant, walls } }, attempt);
-    assertEquals(twin, "out");
-    return Object.keys(routes).filter((route) => routes[route] === "out");
+  const outBehind = async (attempts: readonly Attempt[], walls: string) => {
+    const seen = await tryInjected({ bed, variant: { path: variant, walls } }, attempts);
+    assertEquals(seen.map(({ results }) => results.twin), attempts.map(() => "out"));
+    return routesOut(seen);
   };
-  for (const { name, attempt, walls } of ESCAPES) {
-    if (walls[3].holds) assertEquals(await routesOut(attempt, "c"), [], name);
-  }
-  assertEquals(await routesOut(systemFile, "s"), []);
-  assertEquals(await routesOut(plantedLink, "s"), []);
-  assertEquals(await routesOut(ownFiles, "s"), []);
-  assertEquals(await routesOut(exec, "s"), ["itself"]);
+  const held = attemptsHeldBy(4);
+  assertEquals(await outBehind(held, "c"), held.map(() => []));
+  const [system, planted, own, started] = await outBehind([systemFile, plantedLink, ownFiles, exec], "s");
+  assertEquals([system, planted, own], [[], [], []]);
+  // Without seccomp the kernel looks for programs, and finds this one alone.
+  assertEquals(started!.filter((route) => ["deno", "spawn", "node", "itself", "libc"].includes(route)), ["itself"]);
 });
 
-Deno.test("escape: a table that says anything else is found out [binary]", async () => {
+Deno.test("escape: a table that says anything else is found out [binary]", () => {
   const [system] = ESCAPES;
   const judge = (at: number, holds: boolean) => {
     const walls = system!.walls.map((wall, other) => (other === at ? { ...wall, holds } : wall));
-    return judgeEscape({ bed, variant }, { ...system!, walls: walls as unknown as Escape["walls"] });
+    const said = { ...system!, walls: walls as unknown as Escape["walls"] };
+    return judgeEscape(said, sightings.get(USERS[0])!.get(system!)!).join();
   };
-  assertStringIncludes((await judge(3, false)).join(), "behind wall 4 kernel alone was held");
-  assertStringIncludes((await judge(2, true)).join(), "behind wall 3 process alone got out: deno");
+  assertStringIncludes(judge(3, false), "behind wall 4 kernel alone was held");
+  assertStringIncludes(judge(2, true), "behind wall 3 process alone got out: deno");
 });
 
 Deno.test("escape: the product has no switch that leaves a wall out; the variant has it", () => {
@@ -74,11 +98,9 @@ Deno.test("escape: the product has no switch that leaves a wall out; the variant
 
 Deno.test("escape: from source a guest gets out by no route, and every allowed twin works", async () => {
   await using bed = new Bed("source");
-  for (const { name, attempt } of ESCAPES) {
-    const { results: { twin, ...routes }, changed } = await tryAsGuest({ bed }, attempt);
-    assertEquals([twin, changed], ["out", []], name);
-    assertEquals(Object.entries(routes).filter(([, result]) => result === "out"), [], name);
-  }
+  const seen = await tryAsGuest({ bed }, ESCAPES.map(({ attempt }) => attempt));
+  assertEquals(routesOut(seen), ESCAPES.map(() => []));
+  assertEquals(seen.map(({ results, changed }) => [results.twin, changed]), ESCAPES.map(() => ["out", []]));
 });
 
 forEachMode(
@@ -91,9 +113,10 @@ forEachMode(
   },
 );
 
-Deno.test("escape: every attempt is stopped by one wall at least, and by two unless only the kernel sees it", () => {
-  for (const { name, walls, beyondWallOne } of ESCAPES) {
-    assert(walls.filter(({ holds }) => holds).length >= (beyondWallOne ? 1 : 2), name);
+Deno.test("escape: every attempt is stopped by two walls at least, or says why only one of them can", () => {
+  for (const { name, walls, onlyOne } of ESCAPES) {
+    const holding = walls.filter(({ holds }) => holds).length;
+    assert(onlyOne === undefined ? holding >= 2 : holding === 1, name);
   }
 });
 
@@ -118,7 +141,7 @@ Deno.test("escape: a flood of forged denials leaves a hundred in the trace; one 
     ) as () => unknown,
   });
   for (const [count, told] of [[1, 1], [10_000, 100]] as const) {
-    await tryInjected({ bed, variant: { path: variant, walls: "1234" } }, posts(count));
+    await tryInjected({ bed, variant: { path: variant, walls: "1234" } }, [posts(count)]);
     assertEquals(bed.trace().filter(({ event }) => event === "denied").length, told);
   }
 });

@@ -32,7 +32,7 @@ export const ownFiles: Attempt = {
     sessions: (_, { home }) => [...Deno.readDirSync(`${home}/sessions`)].length > 0,
     records: async (_, { home }) => {
       const { openSync, readdirSync } = await import("node:fs");
-      const [session] = readdirSync(`${home}/sessions`);
+      const session = readdirSync(`${home}/sessions`).sort().at(-1);
       return openSync(`${home}/sessions/${session}/records/plan.json`, "a") !== undefined;
     },
     trust: (_, { home }) => {
@@ -49,6 +49,35 @@ export const ownFiles: Attempt = {
   injectedTwin: (_, { work }) => {
     Deno.writeTextFileSync(`${work}/trust.json`, "{}");
     return Deno.readTextFileSync(`${work}/trust.json`) === "{}";
+  },
+};
+
+/** Folders of another session, and of another cell that runs at the same time. */
+export const otherFolders: Attempt = {
+  guest: {
+    session: ({ readFile }, { home }) =>
+      readFile(`/workdir/../../../../../../..${home}/sessions/ses_${"0".repeat(32)}/work/secret.txt`) === "secret",
+    cell: ({ readFile }, { runtime }) => readFile(`/data/${runtime}/other/secret.txt`) === "secret",
+  },
+  guestTwin: ({ writeFile, readFile }) => {
+    writeFile("/workdir/secret.txt", "own");
+    return readFile("/workdir/secret.txt") === "own";
+  },
+  injected: {
+    session: (_, { home }) =>
+      Deno.readTextFileSync(`${home}/sessions/ses_${"0".repeat(32)}/work/secret.txt`) === "secret",
+    cells: (_, { runtime }) => [...Deno.readDirSync(runtime)].some(({ name }) => name === "other"),
+    cell: (_, { runtime }) => Deno.readTextFileSync(`${runtime}/other/secret.txt`) === "secret",
+    plant: (_, { runtime }) => {
+      Deno.writeTextFileSync(`${runtime}/other/planted`, "planted");
+      Deno.removeSync(`${runtime}/other/planted`);
+      return true;
+    },
+    libc: ({ libc }, { runtime }) => libc("open", `${runtime}/other/secret.txt`, 2) > 0,
+  },
+  injectedTwin: (_, { work }) => {
+    Deno.writeTextFileSync(`${work}/secret.txt`, "own");
+    return Deno.readTextFileSync(`${work}/secret.txt`) === "own";
   },
 };
 

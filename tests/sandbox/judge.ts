@@ -1,45 +1,79 @@
 /**
- * Tries an attempt at every wall alone, with all and with none, and says where reality is not what the table says.
+ * Tries attempts at every wall alone, with all and with none, and says where reality is not what the table says. One
+ * run makes all attempts at the same walls.
  * @module
  */
 import { type Bed } from "../harness.ts";
-import { type Observation, RUNTIME, tryAsGuest, tryInjected } from "./arena.ts";
+import { HOST, type Observation, ROOT, RUNTIME, type Stage, tryAsGuest, tryInjected } from "./arena.ts";
 import { type Escape, WALL_NAMES } from "./table.ts";
 
-/** What an escape was tried against. */
+/** What escapes are tried against. */
 export interface Grounds {
   readonly bed: Bed;
   /** The variant executable. */
   readonly variant: string;
+  /** Everything is done by the user nobody, whose the bed is from then on. */
+  readonly asNobody?: true;
+}
+
+const GUEST_WALLS = ["product", "1"] as const;
+const INJECTED_WALLS = ["", "234", "1", "2", "3", "4"] as const;
+
+/** What one attempt saw, by the walls that stood. */
+export interface Sighting {
+  readonly isRoot: boolean;
+  readonly guest: Readonly<Record<(typeof GUEST_WALLS)[number], Observation>>;
+  readonly injected: Readonly<Record<(typeof INJECTED_WALLS)[number], Observation>>;
+}
+
+/** Makes every attempt at all walls. */
+export async function tryEscapes(grounds: Grounds, escapes: readonly Escape[]): Promise<Map<Escape, Sighting>> {
+  const isRoot = Deno.uid() === 0 && !grounds.asNobody;
+  const seen = escapes.map(() => ({ isRoot, guest: {}, injected: {} })) as unknown as {
+    guest: Record<string, Observation>;
+    injected: Record<string, Observation>;
+  }[];
+  const attempts = escapes.map(({ attempt }) => attempt);
+  for (const walls of GUEST_WALLS) {
+    const observed = await tryAsGuest(stageOf(grounds, walls), attempts);
+    observed.forEach((observation, at) => seen[at]!.guest[walls] = observation);
+  }
+  for (const walls of INJECTED_WALLS) {
+    const observed = await tryInjected(stageOf(grounds, walls), attempts);
+    observed.forEach((observation, at) => seen[at]!.injected[walls] = observation);
+  }
+  return new Map(escapes.map((escape, at) => [escape, seen[at] as unknown as Sighting]));
+}
+
+function stageOf({ variant: path, ...who }: Grounds, walls: string): Stage {
+  return walls === "product" ? who : { ...who, variant: { path, walls } };
 }
 
 /** Every way in which an escape did not go as the table says; none is as it should be. */
-export async function judgeEscape(grounds: Grounds, escape: Escape): Promise<string[]> {
-  const surprises = await Promise.all([judgeGuest(grounds, escape), judgeInjected(grounds, escape)]);
-  return surprises.flat().map((surprise) => `${escape.name}: ${surprise}`);
+export function judgeEscape(escape: Escape, seen: Sighting): string[] {
+  const surprises = [...judgeGuest(seen), ...judgeInjected(escape, seen)];
+  return surprises.map((surprise) => `${escape.name}: ${surprise}`);
 }
 
 /** The guest's own routes, behind all walls and, on the variant, behind wall 1 alone. */
-async function judgeGuest({ bed, variant }: Grounds, escape: Escape): Promise<string[]> {
-  const all = await tryAsGuest({ bed }, escape.attempt);
-  const alone = await tryAsGuest({ bed, variant: { path: variant, walls: "1" } }, escape.attempt);
+function judgeGuest({ guest }: Sighting): string[] {
   return [
-    ...mustHold("a guest behind all walls", all),
-    ...mustHold("a guest behind wall 1 alone", alone),
-    ...oddRefusals(alone),
+    ...mustHold("a guest behind all walls", guest.product),
+    ...mustHold("a guest behind wall 1 alone", guest["1"]),
+    ...oddRefusals(guest["1"]),
   ];
 }
 
 /** The routes of code in the guest's thread: each must get out of nothing, and none out of everything. */
-async function judgeInjected({ bed, variant }: Grounds, escape: Escape): Promise<string[]> {
-  const tryWith = (walls: string) => tryInjected({ bed, variant: { path: variant, walls } }, escape.attempt);
+function judgeInjected(escape: Escape, { injected, isRoot }: Sighting): string[] {
+  const isStopped = escape.walls.slice(1).some(({ holds }) => holds);
   const surprises = [
-    ...mustGetOut("injected code without a wall", await tryWith("")),
-    ...mustHold("injected code behind walls 2 to 4", await tryWith("234")),
+    ...mustGetOut("injected code without a wall", injected[""], isRoot),
+    ...(isStopped ? mustHold : mustFail)("injected code behind walls 2 to 4", injected["234"]),
   ];
   for (const [at, verdict] of escape.walls.entries()) {
     if (at === 0 && !escape.beyondWallOne) continue; // behind wall 1 alone stands a guest, not this code
-    const seen = await tryWith(String(at + 1));
+    const seen = injected[String(at + 1) as "1"];
     const who = `injected code behind wall ${WALL_NAMES[at]} alone`;
     surprises.push(...(verdict.holds ? mustHold(who, seen) : mustFail(who, seen)));
   }
@@ -71,11 +105,16 @@ function mustFail(who: string, seen: Observation): string[] {
   ];
 }
 
-/** Every route got out, so that none is refused for being wrong. */
-function mustGetOut(who: string, seen: Observation): string[] {
-  const held = Object.keys(seen.results).filter((name) => !name.startsWith(RUNTIME) && seen.results[name] !== "out");
-  return [...held.map((name) => `${who} was held at ${name}: ${seen.results[name]}`), ...mustFail(who, seen)];
+/** Every route got out that this user, host and kernel have, so that none is refused for being wrong. */
+function mustGetOut(who: string, seen: Observation, isRoot: boolean): string[] {
+  const wanted = ([name, result]: [string, string]) =>
+    !name.startsWith(RUNTIME) && !name.startsWith(HOST) && (isRoot || !name.startsWith(ROOT)) && result !== ABSENT;
+  const held = Object.entries(seen.results).filter(wanted).filter(([, result]) => result !== "out");
+  return [...held.map(([name, result]) => `${who} was held at ${name}: ${result}`), ...mustFail(who, seen)];
 }
+
+/** What `reaches` says of a call that the running kernel does not have. */
+const ABSENT = "absent";
 
 function twinWorks(who: string, { results }: Observation): string[] {
   return results.twin === "out" ? [] : [`${who} was refused the allowed twin: ${results.twin}`];
@@ -88,5 +127,12 @@ function oddRefusals({ results }: Observation): string[] {
   const refusals = [...REFUSALS.map((code) => JSON.stringify(code)), "nothing", "out"];
   return Object.entries(results).filter(([, result]) => !refusals.includes(result)).map(([name, result]) =>
     `a guest behind wall 1 alone was refused ${name} with ${result}`
+  );
+}
+
+/** Routes that could not be tried here even where no wall stands. */
+export function untried({ injected: { "": { results } } }: Sighting): string[] {
+  return Object.keys(results).filter((name) =>
+    results[name] === ABSENT || (results[name] !== "out" && (name.startsWith(HOST) || name.startsWith(ROOT)))
   );
 }

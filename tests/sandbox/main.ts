@@ -5,7 +5,7 @@
  */
 import { stop } from "esbuild";
 import { Bed } from "../harness.ts";
-import { judgeEscape } from "./judge.ts";
+import { type Grounds, judgeEscape, tryEscapes, untried } from "./judge.ts";
 import { toMarkdown } from "./markdown.ts";
 import { ESCAPES, type Verdict, WALL_NAMES } from "./table.ts";
 import { judgeNetEscape, tryNetEscapes } from "./network_judge.ts";
@@ -25,9 +25,22 @@ async function tryAll(): Promise<number> {
   };
   const head = (names: readonly string[]) =>
     console.log(["attempt", ...names].map((name, at) => name.padEnd(at === 0 ? 62 : 14)).join("").trimEnd());
-  head(WALL_NAMES);
-  for (const escape of ESCAPES) report(escape.name, escape.walls, await judgeEscape({ bed, variant }, escape));
-  console.log();
+  const tryFiles = async (grounds: Grounds) => {
+    head(WALL_NAMES);
+    const sightings = await tryEscapes(grounds, ESCAPES);
+    for (const [escape, seen] of sightings) {
+      report(escape.name, escape.walls, judgeEscape(escape, seen));
+      const left = untried(seen);
+      if (left.length > 0) console.log(`  not on this host, or not for this user: ${left.join(", ")}`);
+    }
+    console.log();
+  };
+  await tryFiles({ bed, variant });
+  if (Deno.uid() === 0) {
+    console.log("The same as nobody:");
+    await using nobodys = new Bed("binary");
+    await tryFiles({ bed: nobodys, variant, asNobody: true });
+  }
   head(NET_WALL_NAMES);
   const sightings = await tryNetEscapes({ bed, variant }, NET_ESCAPES);
   for (const escape of NET_ESCAPES) {

@@ -2,7 +2,7 @@
  * The programs that make attempts on the network: a guest's, and what is run in its thread.
  * @module
  */
-import { LIBC } from "./arena.ts";
+import { LIBC } from "./libc_source.ts";
 import type { NetGuestRoute, NetInjectedRoute, NetWorld } from "./network_attempt.ts";
 
 /** Route → its mark. */

@@ -54,6 +54,19 @@ export const procDescriptors: Attempt = {
       libc("pread", 9, bytes, 6, 0);
       return new TextDecoder().decode(bytes) === "secret";
     },
+    write: ({ operations }) => {
+      const bytes = new Uint8Array(6);
+      const file = operations.op_node_file_from_fd!(7);
+      operations.op_fs_seek_sync!(file, 0, 0);
+      operations.op_read_sync!(file, bytes);
+      if (new TextDecoder().decode(bytes) !== "caller") return false;
+      return operations.op_write_sync!(file, bytes) === 6;
+    },
+    libcWrite: ({ libc }) => {
+      const bytes = new Uint8Array(6);
+      libc("pread", 7, bytes, 6, 0);
+      return new TextDecoder().decode(bytes) === "caller" && libc("pwrite", 7, bytes, 6, 6) === 6;
+    },
   },
   runtimeRefuses: {
     proc: () => Deno.readTextFileSync("/proc/self/fd/9") === "secret",
@@ -83,6 +96,10 @@ export const exec: Attempt = {
       return new Deno.Command(Deno.execPath(), options).outputSync().success;
     },
     libc: ({ libc }) => libc("system", "exit 7") === 7 << 8,
+    kernel: ({ reaches }) => reaches("execve", "/nowhere", 0, 0),
+    memory: ({ kernel }) => kernel("memfd_create", "program", 0) > 0,
+    withoutName: ({ reaches }) => reaches("execveat", 0, "", 0, 0, 0x1000),
+    library: ({ reaches }) => reaches("uselib", "/nowhere"),
   },
   injectedTwin: (_, { data }) => Deno.readTextFileSync(`${data}/a.txt`) === "granted",
 };
@@ -165,4 +182,42 @@ export const importOutside: Attempt = {
   },
   injectedTwin: async (_, { data }) =>
     (await import(`file://${data}/granted.json`, { with: { type: "json" } })).default.granted === true,
+};
+
+/** What the kernel shows of processes and of itself as files. */
+export const kernelFiles: Attempt = {
+  guest: {
+    maps: ({ readFile }) => readFile("/data//proc/self/maps").length > 0,
+    dots: ({ readFile }) => readFile("/data/../../../../../../../proc/self/maps").length > 0,
+    device: ({ readFile }) => readFile("/workdir/../../../../../../../dev/null") === "",
+    settings: ({ open }) => open("/data//sys", { directory: true }) !== undefined,
+  },
+  guestTwin: ({ readFile }) => readFile("/data/a.txt") === "granted",
+  injected: {
+    maps: ({ libc }) => libc("open", "/proc/self/maps", 0) > 0,
+    memory: ({ libc }) => libc("open", "/proc/self/mem", 2) > 0,
+    environment: ({ libc }) => libc("open", "/proc/self/environ", 0) > 0,
+    descriptors: ({ libc }) => libc("open", "/proc/self/fd", 0o200000) > 0,
+    parentMaps: ({ libc, parent }) => libc("open", `/proc/${parent}/maps`, 0) > 0,
+    parentCwd: ({ libc, parent }) => libc("open", `/proc/${parent}/cwd/secret-0.txt`, 0) > 0,
+    parentDescriptors: ({ libc, parent }) => libc("open", `/proc/${parent}/fd`, 0o200000) > 0,
+    parentThreads: ({ libc, parent }) => libc("open", `/proc/${parent}/task`, 0o200000) > 0,
+    processes: ({ libc }) => libc("open", "/proc", 0o200000) > 0,
+    settings: ({ libc }) => libc("open", "/proc/sys/kernel/hostname", 0) > 0,
+    machine: ({ libc }) => libc("open", "/sys", 0o200000) > 0,
+    devices: ({ libc }) => libc("open", "/dev", 0o200000) > 0,
+    terminal: ({ libc }) => libc("open", "/dev/ptmx", 2) > 0,
+  },
+  byHost: {
+    settings: ({ libc }) => libc("open", "/proc/sys/kernel/core_pattern", 1) > 0,
+    keys: ({ libc }) => libc("open", "/proc/sysrq-trigger", 1) > 0,
+    memory: ({ libc }) => libc("open", "/dev/mem", 0) > 0,
+    log: ({ libc }) => libc("open", "/dev/kmsg", 0o4000) > 0,
+  },
+  runtimeRefuses: {
+    maps: () => Deno.readTextFileSync("/proc/self/maps").length > 0,
+    memory: () => Deno.openSync("/proc/self/mem", { write: true }) !== undefined,
+    parentMaps: ({ parent }) => Deno.readTextFileSync(`/proc/${parent}/maps`).length > 0,
+  },
+  injectedTwin: (_, { data }) => Deno.readTextFileSync(`${data}/a.txt`) === "granted",
 };

@@ -5,8 +5,10 @@
  */
 import type { Attempt } from "./attempt.ts";
 import * as files from "./file_attempts.ts";
+import * as kernel from "./kernel_attempts.ts";
 import * as processes from "./process_attempts.ts";
 import * as readOnly from "./read_only_attempts.ts";
+import * as special from "./special_attempts.ts";
 
 /** What one wall does against one attempt. */
 export interface Verdict {
@@ -22,6 +24,8 @@ export interface Escape {
   readonly walls: readonly [Verdict, Verdict, Verdict, Verdict];
   /** Wall 1 too is tried by code in the guest's thread: that is what the attempt is about. */
   readonly beyondWallOne?: true;
+  /** Why only one of the walls can see it. */
+  readonly onlyOne?: string;
 }
 
 /** What the four walls are called. */
@@ -48,6 +52,11 @@ export const ESCAPES: readonly Escape[] = [
       SAME_USER,
       holds("read its own code, no more"),
     ],
+  },
+  {
+    name: "folders of another session, of another cell",
+    attempt: files.otherFolders,
+    walls: [holds("no mount may reach them"), holds("not in the lists"), SAME_USER, holds("no Landlock rule")],
   },
   {
     name: "`..` above a granted folder",
@@ -125,6 +134,47 @@ export const ESCAPES: readonly Escape[] = [
     ],
   },
   {
+    name: "`/proc` of the cell and its parent, `/sys`, `/dev`",
+    attempt: processes.kernelFiles,
+    walls: [
+      holds("no preopen leads there"),
+      holds("Deno leaves them to nobody; no libc"),
+      SAME_USER,
+      holds("no Landlock rule"),
+    ],
+  },
+  {
+    name: "a device, a FIFO or a socket in a mount",
+    attempt: special.specialFiles,
+    onlyOne: "who granted the folder granted what lies in it; only the host looks at the kind",
+    walls: [
+      holds("opens regular files and folders; looks before, and again at the handle"),
+      cannot("Deno asks for the path, not for the kind"),
+      SAME_USER,
+      cannot("Landlock judges names, not kinds"),
+    ],
+  },
+  {
+    name: "make a device, a FIFO or a socket",
+    attempt: special.madeSpecial,
+    walls: [
+      holds("no import does that"),
+      cannot("a folder to write in is one to listen in"),
+      SAME_USER,
+      holds("seccomp refuses; Landlock: no such right"),
+    ],
+  },
+  {
+    name: "a set-uid program in a writable mount",
+    attempt: special.lentRights,
+    walls: [
+      holds("no import sets a mode"),
+      cannot("Deno changes the mode of what may be written"),
+      SAME_USER,
+      holds("seccomp refuses modes that lend rights"),
+    ],
+  },
+  {
     name: "write to a read-only mount, every flag",
     attempt: readOnly.writeReadOnly,
     walls: [
@@ -188,11 +238,52 @@ export const ESCAPES: readonly Escape[] = [
     name: "`import()` of a file outside, by code in the guest's thread",
     attempt: processes.importOutside,
     beyondWallOne: true,
+    onlyOne: "the loader is the runtime's own",
     walls: [
       cannot("a component has no such `import()`; this code is past that"),
       cannot("in an executable Deno's loader asks no permission"),
       SAME_USER,
       holds("no Landlock rule"),
+    ],
+  },
+  {
+    name: "other processes: signals, tracing, memory, limits",
+    attempt: kernel.otherProcesses,
+    walls: [holds("no such import"), holds("no run, no ffi"), SAME_USER, holds("seccomp: no other process")],
+  },
+  {
+    name: "namespaces, mounts, another root",
+    attempt: kernel.namespaces,
+    walls: [holds("no such import"), holds("no ffi"), SAME_USER, holds("seccomp refuses")],
+  },
+  {
+    name: "sockets of other kinds: netlink, packets, raw",
+    attempt: kernel.otherSockets,
+    walls: [holds("no such import"), holds("no ffi"), SAME_USER, holds("seccomp: none")],
+  },
+  {
+    name: "bpf, io_uring, userfaultfd, keys, handles, counters",
+    attempt: kernel.kernelSurface,
+    walls: [holds("no such import"), holds("no ffi"), SAME_USER, holds("seccomp refuses")],
+  },
+  {
+    name: "another user, more rights, other limits",
+    attempt: kernel.identity,
+    walls: [holds("no such import"), holds("no ffi"), SAME_USER, holds("seccomp refuses; no_new_privs")],
+  },
+  {
+    name: "the machine: modules, kernel, clock, name, disks, end",
+    attempt: kernel.machine,
+    walls: [holds("no such import"), holds("no ffi"), SAME_USER, holds("seccomp refuses")],
+  },
+  {
+    name: "the folder and the mask of the whole process",
+    attempt: special.processState,
+    walls: [
+      holds("no such import"),
+      cannot("a folder to read is one to go to"),
+      SAME_USER,
+      holds("seccomp: refused; a mask is not taken"),
     ],
   },
 ];

@@ -9,15 +9,15 @@ import type { RunLoad } from "../../../src/protocol/mod.ts";
 const MARK = "//injected\n";
 const NO_USAGE = { memory_percent: 0, bytes_written: 0, output_bytes: 0, stdout_closed: false };
 
-/** Is the guest's first argument a source to run in its place? */
+/** Are the guest's arguments a source to run in its place? */
 export function isInjected(load: RunLoad): boolean {
   return load.args[1]?.startsWith(MARK) === true;
 }
 
-/** Runs that source as the body of an async function of `load` and `ports`, and prints what it gives as JSON. */
+/** Runs that source, all arguments put together, as the body of an async function of `load` and `ports`, and prints what it gives as JSON. */
 export async function runInjected(load: RunLoad, ports: GuestPorts): Promise<GuestReport> {
   const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
-  const value = await AsyncFunction("load", "ports", load.args[1]!)(load, ports);
+  const value = await AsyncFunction("load", "ports", load.args.slice(1).join(""))(load, ports);
   const line = new TextEncoder().encode(JSON.stringify(value) + "\n");
   for (let written = 0; written < line.length;) written += Deno.stdout.writeSync(line.subarray(written));
   return { ending: { kind: "exit", code: 0 }, usage: NO_USAGE };
