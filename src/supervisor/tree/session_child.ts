@@ -6,6 +6,7 @@ import {
   type SpawnPayload,
   type SwapIntel,
 } from "../../protocol/control/mod.ts";
+import type { TreeNode } from "../../protocol/tree/mod.ts";
 import { spawnPatiently } from "../cell_process.ts";
 import { isOwnProcess } from "../own_processes.ts";
 import { boundWaitMs, type BudgetVerdict } from "./budget.ts";
@@ -26,7 +27,7 @@ import {
 } from "./child_state.ts";
 import { type Clock, pause } from "./clock.ts";
 import type { ProcessMark, ProcessWatch } from "./process_watch.ts";
-import type { ChildEnding, SessionLaunch, Slot, SpawnRequest, TreeNode } from "./session_launch.ts";
+import type { ChildEnding, SessionLaunch, Slot, SpawnRequest } from "./session_launch.ts";
 import { StderrLines } from "./stderr_lines.ts";
 import { MAX_QUEUED_BYTES, MAX_QUEUED_FRAMES, WriteQueue } from "./write_queue.ts";
 
@@ -34,6 +35,9 @@ import { MAX_QUEUED_BYTES, MAX_QUEUED_FRAMES, WriteQueue } from "./write_queue.t
 const EMPTY_PIPE_MS = 500;
 /** How long what was killed may take to be gone before it is named, ms. */
 const SURVIVOR_MS = 200;
+
+/** The longest name that a tree's answer may hold, characters. */
+const MAX_SHOWN_NAME = 128;
 
 /** A tool that a session asks its supervisor for. */
 export interface ToolRequest {
@@ -127,7 +131,7 @@ export class SessionChild {
     return {
       path: this.path,
       session_id: this.sessionId,
-      capsule: this.#payload?.capsule.name ?? "",
+      capsule: this.#payload?.capsule.name.slice(0, MAX_SHOWN_NAME) ?? "",
       state: state.phase,
       verdict: verdictOf(state, nowMs),
       pid: this.#process?.pid ?? 0,

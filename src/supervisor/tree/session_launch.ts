@@ -1,8 +1,6 @@
 import type { EndedBy } from "../../base/mod.ts";
 import type { SessionLimits, SpawnPayload } from "../../protocol/control/mod.ts";
 import type { Ending } from "./child_ending.ts";
-import type { Phase } from "./child_state.ts";
-import type { Verdict } from "./liveness.ts";
 import type { RestartVerdict } from "./restart.ts";
 
 /** Where a session stands in its tree: minted by the supervisor from the caller's own place. */
@@ -54,18 +52,3 @@ export interface ChildEnding extends Ending {
 
 /** Endings after which a warm child is started again. */
 export const RESTARTED_AFTER: readonly EndedBy[] = ["crashed", "stuck", "protocol_broken", "not_ready", "memory"];
-
-/** One living session of a tree, for `ps`. Times are milliseconds since the epoch. */
-export interface TreeNode {
-  readonly path: string;
-  readonly session_id: string;
-  readonly capsule: string;
-  readonly state: Phase;
-  readonly verdict: Verdict;
-  /** 0 before it has a process. */
-  readonly pid: number;
-  readonly tokens_in: number;
-  readonly tokens_out: number;
-  readonly started_ms: number;
-  readonly progress_ms: number;
-}

@@ -1,11 +1,7 @@
-import {
-  CHILD_TIMINGS,
-  type ChildRules,
-  type ChildTimings,
-  type CommandVerdict,
-  type EndReason,
-  type Notice,
-} from "./child_state.ts";
+import { CHILD_TIMINGS, type ChildRules, type ChildTimings, type EndReason, type Notice } from "./child_state.ts";
+import { CapsuleError } from "../../base/mod.ts";
+import type { TreeAction, TreeNode } from "../../protocol/tree/mod.ts";
+import type { TreeControl } from "../tree_socket/mod.ts";
 import { isOwnProcess } from "../own_processes.ts";
 import { ADMISSION_LIMITS, type AdmissionLimits, admit, type RateBucket, type Refusal } from "./admission.ts";
 import { type BudgetVerdict, decideBudget, TreeBudget } from "./budget.ts";
@@ -14,7 +10,7 @@ import { IntelHealth } from "./intel_health.ts";
 import type { ProcessWatch } from "./process_watch.ts";
 import { countFailure, CRASH_WEIGHT, NO_FAILURES, type RestartState, SPAWN_CRASH_WEIGHT } from "./restart.ts";
 import { SessionChild, type ToolOutcome, type ToolRequest } from "./session_child.ts";
-import { type ChildEnding, RESTARTED_AFTER, type SpawnRequest, type TreeNode } from "./session_launch.ts";
+import { type ChildEnding, RESTARTED_AFTER, type SpawnRequest } from "./session_launch.ts";
 
 /** What others give to a supervisor, and are told by it. What they throw is logged and changes nothing. */
 export interface SupervisorPorts {
@@ -78,7 +74,7 @@ const ORPHANED: EndReason = {
  * ending goes through {@link Supervisor.#settle}. Several in one program know nothing of each other. Spawns from the
  * thread that calls it: the death signal of a child is tied to that thread.
  */
-export class Supervisor implements AsyncDisposable {
+export class Supervisor implements TreeControl, AsyncDisposable {
   readonly budget: TreeBudget;
   readonly intel = new IntelHealth();
   readonly #options: SupervisorOptions;
@@ -128,22 +124,29 @@ export class Supervisor implements AsyncDisposable {
     return this.#children.get(path);
   }
 
-  /** Stops the session at its next turn boundary. */
-  pause(path: string): CommandVerdict {
-    return this.#children.get(path)?.pause() ?? "ended";
-  }
-
-  /** Lets it go on. */
-  resume(path: string): CommandVerdict {
-    return this.#children.get(path)?.resume() ?? "ended";
+  /**
+   * Asks it of the session at that path and of all below it. A stop goes on by itself: {@link Supervisor.stop} waits.
+   *
+   * @throws `tree.not_running`; `tree.refused` when the session is ending
+   */
+  act(action: TreeAction, path: string): void {
+    const child = this.#children.get(path);
+    if (!child) throw new CapsuleError("tree.not_running", `Find ${path}: no session of this tree is there`);
+    if (action === "stop") {
+      this.stop(path);
+      return;
+    }
+    const verdict = action === "pause" ? child.pause() : child.resume();
+    if (verdict === "ending") throw new CapsuleError("tree.refused", `It is ending: it cannot ${action}`);
+    for (const below of this.#below(path)) {
+      if (action === "pause") below.pause();
+      else below.resume();
+    }
   }
 
   /** Ends the session and all below it, deepest first; settles when they are gone. */
-  async stop(path: string, reason: EndReason = STOPPED): Promise<CommandVerdict> {
-    const below = [...this.#children.values()].filter((child) => isWithin(child.path, path));
-    if (below.length === 0) return "ended";
-    await endDeepestFirst(below, reason);
-    return "done";
+  async stop(path: string, reason: EndReason = STOPPED): Promise<void> {
+    await endDeepestFirst(this.#below(path), reason);
   }
 
   /**
@@ -174,6 +177,11 @@ export class Supervisor implements AsyncDisposable {
     const { killMs } = this.#options.drain ?? DRAIN_TIMINGS;
     await this.#within(Promise.all([...this.#children.values()].map(({ ended }) => ended)), killMs);
     this.#stopReaping();
+  }
+
+  /** The living session at that path and all below it. */
+  #below(path: string): SessionChild[] {
+    return [...this.#children.values()].filter((child) => isWithin(child.path, path));
   }
 
   #admit(request: SpawnRequest, depth: number, parent: SessionChild | undefined): Refusal | undefined {
@@ -232,8 +240,7 @@ export class Supervisor implements AsyncDisposable {
     this.#children.delete(child.path);
     this.budget.release(child.path);
     this.intel.forget(child.path);
-    const below = [...this.#children.values()].filter(({ path }) => isWithin(path, child.path));
-    endDeepestFirst(below, ORPHANED);
+    endDeepestFirst(this.#below(child.path), ORPHANED);
     const restart = this.#decideRestart(child, ending);
     if (restart?.kind !== "restart") this.#forget(child.path);
     const told: ChildEnding = restart ? { ...ending, restart } : ending;

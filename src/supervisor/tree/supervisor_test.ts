@@ -1,4 +1,5 @@
-import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { CapsuleError } from "../../base/mod.ts";
 import { spawnPatiently } from "../cell_process.ts";
 import { ADMISSION_LIMITS } from "./admission.ts";
 import { CHILD_TIMINGS } from "./child_state.ts";
@@ -105,14 +106,29 @@ Deno.test("Supervisor: stopping one ends all below it, deepest first, and nothin
   const child = await readyChild(tree, WAITS, root.path);
   await readyChild(tree, WAITS, child.path);
   const other = await readyChild(tree, WAITS, root.path);
-  assertEquals([tree.supervisor.pause(other.path), tree.supervisor.pause("0.9")], ["done", "ended"]);
-  assertEquals([await tree.supervisor.stop(child.path), await tree.supervisor.stop("0.9")], ["done", "ended"]);
+  tree.supervisor.act("pause", other.path);
+  await tree.supervisor.stop(child.path);
   assertEquals(tree.records.map(({ path, ended_by }) => [path, ended_by]), [
     ...[["0.0.0", "terminated"], ["0.0", "terminated"]],
   ]);
   assertEquals(tree.supervisor.list().map(({ path, state }) => [path, state]), [
     ...[["0", "running"], ["0.1", "paused"]],
   ]);
+});
+
+Deno.test("Supervisor.act: a pause and its end reach all below; what is ending or not there is refused by name", async () => {
+  await using tree = new WatchedTree({ timings: CHILD_TIMINGS });
+  const root = await readyChild(tree, STUBBORN);
+  const child = await readyChild(tree, WAITS, root.path);
+  const states = () => tree.supervisor.list().map(({ state }) => state);
+  tree.supervisor.act("pause", root.path);
+  assertEquals(states(), ["paused", "paused"]);
+  tree.supervisor.act("resume", root.path);
+  assertEquals(states(), ["running", "running"]);
+  tree.supervisor.act("stop", root.path);
+  assertEquals(states(), ["running", "ending"]);
+  const codeOf = (path: string) => assertThrows(() => tree.supervisor.act("pause", path), CapsuleError).code;
+  assertEquals([codeOf(child.path), codeOf("0.9")], ["tree.refused", "tree.not_running"]);
 });
 
 Deno.test("Supervisor.drain: deepest first and bounded, who ignores SIGTERM is killed and named, nothing is started", async () => {
