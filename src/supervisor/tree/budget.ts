@@ -1,3 +1,5 @@
+import { type BudgetGrant, MAX_BUDGET_WAIT_MS } from "../../protocol/control/mod.ts";
+
 /**
  * The tokens of one tree. A session's reservation is taken when it is admitted, used up by what it says it spent, and
  * what is left of it goes back when it ends, once. What was spent stays spent.
@@ -82,6 +84,7 @@ export type BudgetVerdict =
 
 /** How long to wait for reservations of others, ms. */
 const WAIT_FOR_OTHERS_MS = 1_000;
+const MIN_WAIT_MS = 100;
 
 /**
  * Admits what the session's own limit and the tree cover; else admits it on the cheaper model if that fits; else lets
@@ -102,9 +105,17 @@ export function decideBudget(budget: TreeBudget, ask: BudgetAsk): BudgetVerdict 
   return { kind: "refuse", reason: `the tree has ${Math.max(0, budget.available)} tokens left, wanted ${wanted}` };
 }
 
-/** The wait that goes onto the wire: 100 ms to 60 s. */
-export function boundWaitMs(waitMs: number): number {
-  return Math.min(60_000, Math.max(100, Math.ceil(waitMs)));
+/** The verdict as it goes onto the wire; a wait is 100 ms to 60 s. */
+export function toBudgetGrant(id: number, verdict: BudgetVerdict): BudgetGrant {
+  const grant = { type: "budget_grant", id, ok: verdict.kind === "admit", wait_ms: 0 } as const;
+  switch (verdict.kind) {
+    case "admit":
+      return { ...grant, ...(verdict.model !== undefined && { model: verdict.model }) };
+    case "wait":
+      return { ...grant, wait_ms: Math.min(MAX_BUDGET_WAIT_MS, Math.max(MIN_WAIT_MS, Math.ceil(verdict.waitMs))) };
+    case "refuse":
+      return { ...grant, reason: verdict.reason };
+  }
 }
 
 function saturate(tokens: number): number {

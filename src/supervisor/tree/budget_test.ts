@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { boundWaitMs, type BudgetAsk, decideBudget, TreeBudget } from "./budget.ts";
+import type { BudgetGrant } from "../../protocol/control/mod.ts";
+import { type BudgetAsk, decideBudget, toBudgetGrant, TreeBudget } from "./budget.ts";
 
 Deno.test("TreeBudget: what is reserved is gone, what was not used comes back, once", () => {
   const budget = new TreeBudget(1_000);
@@ -63,8 +64,13 @@ Deno.test("decideBudget: what it admits is reserved, so that two sessions never 
   assertEquals(decideBudget(budget, { key: "b", estimate: 60, ownLeft: 100 }), { kind: "admit" });
 });
 
-Deno.test("boundWaitMs: 100 ms to 60 s", () => {
-  assertEquals([0, 99.5, 100, 1_000.1, 60_000, 60_001, Infinity].map(boundWaitMs), [
+Deno.test("toBudgetGrant: yes, perhaps on another model; later, in 100 ms to 60 s; no, with the reason", () => {
+  const grant = { type: "budget_grant", id: 7, wait_ms: 0 };
+  assertEquals(toBudgetGrant(7, { kind: "admit" }), { ...grant, ok: true } as BudgetGrant);
+  assertEquals(toBudgetGrant(7, { kind: "admit", model: "m" }), { ...grant, ok: true, model: "m" } as BudgetGrant);
+  assertEquals(toBudgetGrant(7, { kind: "refuse", reason: "r" }), { ...grant, ok: false, reason: "r" } as BudgetGrant);
+  const waits = [0, 99.5, 100, 1_000.1, 60_000, 60_001, Infinity];
+  assertEquals(waits.map((waitMs) => toBudgetGrant(7, { kind: "wait", waitMs }).wait_ms), [
     ...[100, 100, 100, 1_001, 60_000, 60_000, 60_000],
   ]);
 });

@@ -8,8 +8,9 @@ import {
 } from "../../protocol/control/mod.ts";
 import type { TreeNode } from "../../protocol/tree/mod.ts";
 import { spawnPatiently } from "../cell_process.ts";
-import { isOwnProcess } from "../own_processes.ts";
-import { boundWaitMs, type BudgetVerdict } from "./budget.ts";
+import { toBudgetGrant } from "./budget.ts";
+import { ChildGroup, killQuietly } from "./child_group.ts";
+import type { ChildHost, ToolRequest } from "./child_host.ts";
 import { verdictOf, wakeAtMs } from "./child_clock.ts";
 import type { Ending } from "./child_ending.ts";
 import { step } from "./child_machine.ts";
@@ -22,47 +23,15 @@ import {
   type CommandVerdict,
   type EndReason,
   newChild,
-  type Notice,
   type Phase,
 } from "./child_state.ts";
-import { type Clock, pause } from "./clock.ts";
-import type { ProcessMark, ProcessWatch } from "./process_watch.ts";
+import { ChildPipes } from "./child_pipes.ts";
 import type { ChildEnding, SessionLaunch, Slot, SpawnRequest } from "./session_launch.ts";
 import { StderrLines } from "./stderr_lines.ts";
 import { MAX_QUEUED_BYTES, MAX_QUEUED_FRAMES, WriteQueue } from "./write_queue.ts";
 
-/** After an exit, how long its pipes may be silent until what holds them open is waited for no longer, ms. */
-const EMPTY_PIPE_MS = 500;
-/** How long what was killed may take to be gone before it is named, ms. */
-const SURVIVOR_MS = 200;
-
 /** The longest name that a tree's answer may hold, characters. */
 const MAX_SHOWN_NAME = 128;
-
-/** A tool that a session asks its supervisor for. */
-export interface ToolRequest {
-  readonly name: string;
-  readonly args: unknown;
-}
-
-/** What a tool came to. */
-export interface ToolOutcome {
-  readonly result: unknown;
-  readonly is_error: boolean;
-}
-
-/** What a child needs of its supervisor. None of it may throw; what takes time is a promise. */
-export interface ChildHost {
-  readonly clock: Clock;
-  readonly processes: ProcessWatch | undefined;
-  notice(child: SessionChild, notice: Notice): void;
-  log(child: SessionChild, line: string): void;
-  spend(child: SessionChild, tokens: number): void;
-  callTool(child: SessionChild, request: ToolRequest): Promise<ToolOutcome>;
-  askBudget(child: SessionChild, ask: { readonly estimate: number; readonly ownLeft: number }): Promise<BudgetVerdict>;
-  /** The one way out, called once. */
-  settle(child: SessionChild, ending: ChildEnding): void;
-}
 
 /**
  * One session process: the machine of `child_machine.ts` with its effects done. Frames go to the machine as they are
@@ -78,14 +47,12 @@ export class SessionChild {
   readonly #host: ChildHost;
   readonly #startedEpochMs: number;
   readonly #stderr: StderrLines;
-  readonly #marks = new Map<number, ProcessMark>();
   readonly #early: ControlMsg[] = [];
   #state: ChildState;
   #payload: SpawnPayload | undefined;
-  #process: Deno.ChildProcess | undefined;
+  #group: ChildGroup | undefined;
   #queue: WriteQueue | undefined;
   #timer: { readonly atMs: number; readonly stop: () => void } | undefined;
-  #heardMs = 0;
   #deaf = false;
 
   constructor(host: ChildHost, request: SpawnRequest, slot: Slot, rules: ChildRules) {
@@ -134,7 +101,7 @@ export class SessionChild {
       capsule: this.#payload?.capsule.name.slice(0, MAX_SHOWN_NAME) ?? "",
       state: state.phase,
       verdict: verdictOf(state, nowMs),
-      pid: this.#process?.pid ?? 0,
+      pid: this.#group?.pid ?? 0,
       tokens_in: state.tokensIn,
       tokens_out: state.tokensOut,
       started_ms: this.#startedEpochMs,
@@ -219,22 +186,24 @@ export class SessionChild {
   }
 
   #attach(child: Deno.ChildProcess, spawn: Uint8Array): void {
-    this.#process = child;
-    const [stdin, stdout, stderr] = [child.stdin.getWriter(), child.stdout.getReader(), child.stderr.getReader()];
-    this.#queue = new WriteQueue(stdin);
+    const group = new ChildGroup(child.pid, this.#host);
+    this.#group = group;
+    this.#queue = new WriteQueue(child.stdin.getWriter());
     this.#queue.push(spawn);
     for (const message of this.#early.splice(0)) this.#send(message);
-    this.#heardMs = this.#host.clock.nowMs();
-    const heard = this.#hear(stdout);
-    const logged = this.#log(stderr);
+    const decoder = new FrameDecoder();
+    const pipes = new ChildPipes(child, this.#host.clock, {
+      stdout: (chunk) => this.#hear(decoder, chunk),
+      stdoutEnd: () => this.#feed({ kind: "eof", ...(!this.#deaf && tornEnd(decoder)) }),
+      stderr: (chunk) => this.#stderr.push(chunk),
+    });
     child.status.then(async ({ code, signal }) => {
+      group.leaderIsGone();
       this.#feed({ kind: "exit", exit: { code, signal } });
-      await this.#untilQuiet(Promise.all([heard, logged]));
-      stdout.cancel().catch(() => {});
-      stderr.cancel().catch(() => {});
+      await pipes.drained();
       this.#queue?.abort();
       this.#stderr.end();
-      await this.#untilGone();
+      await group.gone();
       this.#feed({ kind: "drained", tail: this.#stderr.tail });
     });
   }
@@ -261,7 +230,7 @@ export class SessionChild {
       case "send":
         return this.#send(effect.message);
       case "close_stdin":
-        this.#mark();
+        this.#group?.look();
         return this.#queue?.close();
       case "signal":
         return this.#signal(effect.signal);
@@ -305,90 +274,24 @@ export class SessionChild {
   }
 
   #signal(signal: "SIGTERM" | "SIGKILL"): void {
-    const pid = this.#process?.pid;
-    if (pid === undefined) {
-      if (signal === "SIGKILL") this.#feed({ kind: "not_started", detail: "the session was killed before it started" });
-      return;
-    }
-    this.#mark();
-    // Its number may be another's once it is reaped, but not its group's as long as one is left in it.
-    killQuietly(-pid, signal);
-    if (signal === "SIGTERM") return;
-    for (const mark of this.#marks.values()) {
-      if (this.#host.processes?.isAlive(mark)) killQuietly(mark.pid, signal);
-    }
+    if (this.#group) return this.#group.signal(signal);
+    if (signal === "SIGKILL") this.#feed({ kind: "not_started", detail: "the session was killed before it started" });
   }
 
-  /** Remembers what descends from the child, wherever it has moved, as long as that can be seen. */
-  #mark(): void {
-    const { processes } = this.#host;
-    const pid = this.#process?.pid;
-    if (!processes || pid === undefined) return;
-    const found = this.#state.exit ? processes.adopted(isOwnProcess) : processes.descendantsOf(pid);
-    for (const mark of found) this.#marks.set(mark.pid, mark);
-  }
-
-  async #hear(stdout: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-    const decoder = new FrameDecoder();
-    await this.#read(stdout, (chunk) => {
-      if (this.#deaf) return;
-      try {
-        for (const message of decoder.push(chunk)) {
-          this.#feed({ kind: "frame", message: decodeAgent(message, decoder.payloadOffset) });
-        }
-      } catch (error) {
-        this.#deaf = true;
-        this.#feed({ kind: "fault", detail: (error as Error).message });
+  #hear(decoder: FrameDecoder, chunk: Uint8Array): void {
+    if (this.#deaf) return;
+    try {
+      for (const message of decoder.push(chunk)) {
+        this.#feed({ kind: "frame", message: decodeAgent(message, decoder.payloadOffset) });
       }
-    });
-    this.#feed({ kind: "eof", ...(!this.#deaf && tornEnd(decoder)) });
-  }
-
-  async #log(stderr: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-    await this.#read(stderr, (chunk) => this.#stderr.push(chunk));
-  }
-
-  async #read(reader: ReadableStreamDefaultReader<Uint8Array>, take: (chunk: Uint8Array) => void): Promise<void> {
-    while (true) {
-      const { value, done } = await reader.read().catch(() => ({ value: undefined, done: true }));
-      if (done || value === undefined) return;
-      this.#heardMs = this.#host.clock.nowMs();
-      take(value);
+    } catch (error) {
+      this.#deaf = true;
+      this.#feed({ kind: "fault", detail: (error as Error).message });
     }
-  }
-
-  /** Until both pipes ended, or were empty for so long: a grandchild may hold them open. */
-  async #untilQuiet(ended: Promise<unknown>): Promise<void> {
-    const { clock } = this.#host;
-    const exitMs = clock.nowMs();
-    let [open, stop] = [true, () => {}];
-    const end = ended.then(() => {
-      open = false;
-    });
-    while (open) {
-      const leftMs = Math.max(exitMs, this.#heardMs) + EMPTY_PIPE_MS - clock.nowMs();
-      if (leftMs <= 0) return;
-      const silence = new Promise<void>((resolve) => {
-        stop = clock.after(leftMs, resolve);
-      });
-      await Promise.race([end, silence]);
-      stop();
-    }
-  }
-
-  async #untilGone(): Promise<void> {
-    const { processes, clock } = this.#host;
-    if (!processes || this.#marks.size === 0) return;
-    const untilMs = clock.nowMs() + SURVIVOR_MS;
-    while (this.#survivors().length > 0 && clock.nowMs() < untilMs) await pause(clock, 10);
-  }
-
-  #survivors(): number[] {
-    return [...this.#marks.values()].filter((mark) => this.#host.processes?.isAlive(mark)).map(({ pid }) => pid);
   }
 
   #settle(ending: Ending): void {
-    const survivors = this.#survivors();
+    const survivors = this.#group?.survivors() ?? [];
     this.#host.settle(this, {
       path: this.path,
       session_id: this.sessionId,
@@ -435,18 +338,6 @@ function encodeOrRefuse(message: ControlMsg): Uint8Array {
   }
 }
 
-function toBudgetGrant(id: number, verdict: BudgetVerdict) {
-  const grant = { type: "budget_grant", id, ok: verdict.kind === "admit", wait_ms: 0 } as const;
-  switch (verdict.kind) {
-    case "admit":
-      return { ...grant, ...(verdict.model !== undefined && { model: verdict.model }) };
-    case "wait":
-      return { ...grant, wait_ms: boundWaitMs(verdict.waitMs) };
-    case "refuse":
-      return { ...grant, reason: verdict.reason };
-  }
-}
-
 function tornEnd(decoder: FrameDecoder): { torn: string } | undefined {
   try {
     decoder.end();
@@ -462,10 +353,4 @@ function discard(child: Deno.ChildProcess): void {
   child.stdin.abort().catch(() => {});
   child.stdout.cancel().catch(() => {});
   child.stderr.cancel().catch(() => {});
-}
-
-function killQuietly(pid: number, signal: Deno.Signal): void {
-  try {
-    Deno.kill(pid, signal);
-  } catch { /* it is gone */ }
 }

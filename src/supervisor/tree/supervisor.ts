@@ -9,7 +9,8 @@ import { type Clock, SYSTEM_CLOCK } from "./clock.ts";
 import { IntelHealth } from "./intel_health.ts";
 import type { ProcessWatch } from "./process_watch.ts";
 import { countFailure, CRASH_WEIGHT, NO_FAILURES, type RestartState, SPAWN_CRASH_WEIGHT } from "./restart.ts";
-import { SessionChild, type ToolOutcome, type ToolRequest } from "./session_child.ts";
+import type { ToolOutcome, ToolRequest } from "./child_host.ts";
+import { SessionChild } from "./session_child.ts";
 import { type ChildEnding, RESTARTED_AFTER, type SpawnRequest } from "./session_launch.ts";
 
 /** What others give to a supervisor, and are told by it. What they throw is logged and changes nothing. */
