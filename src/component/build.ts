@@ -91,11 +91,10 @@ function adaptModule(bytes: Uint8Array, tools: WasmTools): Uint8Array {
     throw new CapsuleError("component.invalid", "Read module: found a core module that does not validate");
   }
   const strange = module.imports.find((entry) => entry.module !== PREVIEW1);
+  const missing = ["_start", "memory"].find((name) => !module.exports.includes(name));
   const found = strange !== undefined
     ? `one that imports "${printableLine(strange.module, 80)}"`
-    : module.exports.includes("_start")
-    ? undefined
-    : "one without _start";
+    : missing && `one that exports no ${missing}`;
   if (found !== undefined) {
     throw new CapsuleError(
       "component.core_module",

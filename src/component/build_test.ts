@@ -72,7 +72,8 @@ Deno.test("buildComponent: what is no component is refused by its own name, a co
   await assertRefused(new TextEncoder().encode("#!/bin/sh\n"), "component.not_wasm", "23 21 2f 62");
   await assertRefused(COMPONENT_HEAD.with(4, 0x0a), "component.unsupported", "0a 00 01 00");
   await assertRefused("(module)", "component.core_module", "wasm32-wasip2");
-  await assertRefused('(module (func (export "_initialize")))', "component.core_module", "without _start");
+  await assertRefused('(module (func (export "_initialize")))', "component.core_module", "exports no _start");
+  await assertRefused('(module (memory 1) (func (export "_start")))', "component.core_module", "exports no memory");
   const foreign = '(module (import "env" "f" (func)) (func (export "_start")))';
   await assertRefused(foreign, "component.core_module", 'imports "env"');
   await assertRefused(

@@ -200,8 +200,11 @@ class NameWalk {
       case 0x69:
       case 0x68:
         return void reader.u32();
+      case 0x66:
+      case 0x65:
+      case 0x64:
+        return reader.unsupported(`a ${["error context", "future", "stream"][form - 0x64]} (WASI 0.3)`);
       default:
-        // Primitive types; streams, futures and error contexts (WASI 0.3) stand below this range.
         if (form < 0x73 || form > 0x7f) reader.unsupported(`type form 0x${form.toString(16)}`);
     }
   }

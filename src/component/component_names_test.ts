@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { CapsuleError } from "../base/mod.ts";
 import { readComponentNames } from "./component_names.ts";
@@ -34,6 +34,7 @@ Deno.test("readComponentNames: WASI 0.3 types are refused by name", async () => 
     const bytes = await encodeText(`(component (type ${type}))`);
     const error = assertThrows(() => readComponentNames(bytes, new NameCheck()), CapsuleError);
     assertEquals(error.code, "component.unsupported", type);
+    assertStringIncludes(error.message, "(WASI 0.3)", type);
   }
   readComponentNames(await encodeText("(component (type (list u8)) (type (func)))"), new NameCheck());
 });
