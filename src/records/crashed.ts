@@ -58,16 +58,37 @@ export function markIfCrashed(paths: SessionPaths, options: MarkCrashedOptions =
   const meanwhile = findSessionEnd(paths.trace);
   if (meanwhile !== undefined) return summarize(paths, meanwhile);
   lock.freeReserve();
-  const ts = Math.floor((options.now ?? Date.now)());
-  const line = traceLine("session_end", paths.id, ts, CRASHED);
+  appendEnd(paths, CRASHED, options.now);
+  return "crashed";
+}
+
+/**
+ * Writes the ending of a session that could not do so itself, for who holds its lock. Gives false when it has one: the
+ * first ending is the one that counts.
+ * @throws `records.unreadable` when what lies there was not made by a session
+ */
+export function recordEnd(
+  paths: SessionPaths,
+  end: SessionEnd,
+  options: Pick<MarkCrashedOptions, "now"> = {},
+): boolean {
+  requirePlain(paths);
+  const ended = findSessionEnd(paths.trace);
+  if (ended !== undefined) summarize(paths, ended);
+  else appendEnd(paths, end, options.now);
+  return ended === undefined;
+}
+
+function appendEnd(paths: SessionPaths, end: SessionEnd, now: () => number = Date.now): void {
+  const ts = Math.floor(now());
+  const line = traceLine("session_end", paths.id, ts, end);
   const file = Deno.openSync(paths.trace, { read: true, append: true, create: true, mode: 0o600 });
   try {
     appendLine(file, endsTorn(file) ? `\n${line}` : line);
   } finally {
     file.close();
   }
-  summarize(paths, { event: "session_end", ts, session_id: paths.id, ...CRASHED });
-  return "crashed";
+  summarize(paths, { event: "session_end", ts, session_id: paths.id, ...end });
 }
 
 /** Nothing is written through a link that took the place of a record. */

@@ -8,7 +8,9 @@ import {
   markCrashed,
   markIfCrashed,
   openHome,
+  readSummary,
   readTrace,
+  recordEnd,
   TraceWriter,
 } from "./mod.ts";
 
@@ -147,3 +149,18 @@ Deno.test("markCrashed: a supervisor killed hard is marked, its lock given back 
     Deno.removeSync(folder, { recursive: true });
   }
 });
+
+Deno.test("recordEnd: an ending for a session that has none, whole behind a torn line; the first one stays", () =>
+  withHome((home) => {
+    using places = createSession(home);
+    Deno.writeTextFileSync(places.trace, `{"event":"walls","ts":1,"session_id":"${places.id}"}\n{"event":"den`);
+    const killed = { status: "crashed", exit_code: 1, ended_by: "stuck", duration_ms: 7, detail: "no pong" } as const;
+    assertEquals(recordEnd(places, killed), true);
+    assertEquals(recordEnd(places, END), false);
+    const { events } = readTrace(places.trace);
+    assertEquals(events.map(({ event, ended_by }) => [event, ended_by]), [["walls", undefined], [
+      "session_end",
+      "stuck",
+    ]]);
+    assertEquals(readSummary(places)?.ended_by, "stuck");
+  }));
