@@ -4,8 +4,10 @@
  * @module
  */
 export * from "./atomic_file.ts";
+export * from "./bounded_text.ts";
 export * from "./closest.ts";
 export * from "./errors.ts";
+export * from "./fence.ts";
 export * from "./host_failure.ts";
 export * from "./ids.ts";
 export * from "./printable.ts";

@@ -5,6 +5,7 @@
  * capsules, cells or terminals. What it removes is an owner's who is gone: locks say so, not the clock.
  * @module
  */
+export * from "./completion.ts";
 export * from "./control_pointer.ts";
 export * from "./crashed.ts";
 export * from "./folder_lock.ts";

@@ -1,11 +1,23 @@
 import { CapsuleError } from "../base/mod.ts";
 
+/** How often a record that is rewritten between the look and the opening is looked at anew. */
+const MAX_LOOKS = 32;
+
 /**
  * Opens a record for reading if it is a regular file: a link or a pipe planted there is refused, not followed, and so
- * is whatever took its place between the look and the opening.
+ * is whatever took its place between the look and the opening: that is looked at anew.
  * @throws `records.not_found` | `records.unreadable`
  */
 export function openRecord(path: string): Deno.FsFile {
+  for (let look = 1; look <= MAX_LOOKS; look++) {
+    const file = openSeen(path);
+    if (file !== undefined) return file;
+  }
+  throw new CapsuleError("records.unreadable", `Read record: ${path} is exchanged each time it is opened; try again`);
+}
+
+/** Nothing when another file was opened than the one that was looked at. */
+function openSeen(path: string): Deno.FsFile | undefined {
   let file: Deno.FsFile | undefined;
   try {
     const seen = Deno.lstatSync(path);
@@ -13,7 +25,8 @@ export function openRecord(path: string): Deno.FsFile {
     file = Deno.openSync(path, { read: true });
     const opened = file.statSync();
     if (opened.ino === seen.ino && opened.dev === seen.dev) return file;
-    throw new CapsuleError("records.unreadable", `Read record: ${path} was exchanged while it was opened; try again`);
+    file.close();
+    return undefined;
   } catch (error) {
     file?.close();
     if (error instanceof CapsuleError) throw error;

@@ -1,8 +1,7 @@
-import type { EndedBy, SessionStatus } from "../../base/mod.ts";
+import { boundedHead, boundedTail, type EndedBy, type SessionStatus } from "../../base/mod.ts";
 import type { ErrorDetail, TaskOutcome, TerminalMsg, TurnResult } from "../../protocol/control/mod.ts";
 import type { ChildExit } from "../cell_process.ts";
 import type { ChildState, Dropped } from "./child_state.ts";
-import { boundedHead, boundedTail } from "./bounded_text.ts";
 import { SPAWN_CRASH_MS } from "./restart.ts";
 
 /** What every ending of a child is reduced to, once. */

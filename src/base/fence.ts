@@ -1,0 +1,28 @@
+/** Whose words a block holds: a tool's, a task's (by its origin), a skill's, a delegated capsule's, a peer's. */
+export interface ForeignSource {
+  readonly kind: "tool" | "task" | "skill" | "delegation" | "peer";
+  /** Kept: `[A-Za-z0-9._-]`, at most 64; the rest is `_`. */
+  readonly name: string;
+}
+
+const TAG = "untrusted-content";
+const MAX_NAME_LENGTH = 64;
+
+// What a reader does not see, and a model may read over: format characters, fillers, variation selectors, controls.
+const UNSEEN = String.raw`\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}`;
+const DASH = String.raw`[\p{Pd}\u2212]`;
+const LETTERS = Array.from(TAG, (letter) => letter === "-" ? DASH : letter).join(`[${UNSEEN}]*`);
+const LOOK_ALIKE = new RegExp(String.raw`<(?=[\s/${UNSEEN}]*${LETTERS})`, "giu");
+
+/**
+ * Foreign text as data: one opener, the text, one closer (delegation page §5). Each `<` in it that begins a look-alike of
+ * either becomes `‹`. What the runtime itself says is never fenced.
+ */
+export function fence({ kind, name }: ForeignSource, text: string): string {
+  return `<${TAG} source=${kind}:${sourceName(name)}>\n${text.replace(LOOK_ALIKE, "‹")}\n</${TAG}>`;
+}
+
+function sourceName(name: string): string {
+  const kept = Array.from(name).slice(0, MAX_NAME_LENGTH).join("").replace(/[^A-Za-z0-9._-]/gu, "_");
+  return kept === "" ? "_" : kept;
+}
