@@ -1,4 +1,4 @@
-import { boundedTail, MAX_DETAIL_BYTES } from "./bounded_text.ts";
+import { boundedTail, MAX_DETAIL_BYTES } from "../../base/mod.ts";
 
 /** The longest line that is passed on, bytes; the rest of a longer one is dropped. */
 const MAX_LINE_BYTES = 8 * 1024;
