@@ -4,7 +4,7 @@
 DENO := .ci/deno
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build reproduce bench escape capsules vendor clean
+.PHONY: help run test build reproduce bench escape fuzz capsules vendor clean
 
 help: ## print these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' Makefile
@@ -29,6 +29,9 @@ bench: build capsules ## measure side by side, and write docs/benchmarks.md
 
 escape: build ## try to get out: each attempt at each wall alone, as the README's table says
 	@$(DENO) task --quiet escape
+
+fuzz: build capsules ## feed all parsers, files, frames and guests with what breaks them, for long (RUNS=20 SEED=7 ONLY=records)
+	@$(DENO) task --quiet fuzz "$(RUNS)" "$(SEED)" "$(ONLY)"
 
 capsules: vendor ## build the sample capsules from their source
 	@$(DENO) task --quiet capsules

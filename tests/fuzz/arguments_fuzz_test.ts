@@ -11,6 +11,7 @@ import { parseAddress } from "../../src/egress/address.ts";
 import { parseEnvFlag, parseMountFlag, parseNetFlag } from "../../src/grants/mod.ts";
 import { globOverlaps, matchesGlob, normalizeGuestPath, normalizeHost, parseNetEntry } from "../../src/manifest/mod.ts";
 import { fuzz, refusalOf } from "./fuzz.ts";
+import { keptTexts } from "./kept_cases.ts";
 
 const verbs: Verb[] = [];
 for (const entry of VERBS) verbs.push((await entry.load()).verb);
@@ -52,7 +53,7 @@ const word = fc.oneof(
 
 fuzz("whatever words follow a verb, they are read whole, or what is wrong is said", {
   input: fc.tuple(fc.constantFrom(...verbs), fc.array(word, { maxLength: 10 })),
-  runs: 8_000,
+  runs: 4_000,
   check([verb, words]) {
     const { args, problems } = readArguments(verb, words);
     for (const name of FLAGS) {
@@ -155,7 +156,7 @@ const entry = fc.oneof(
 
 fuzz("an entry of the network is refused, or stands in one form that reads as itself", {
   input: entry,
-  runs: 8_000,
+  runs: 4_000,
   check(text) {
     const refusal = refusalOf(() => parseNetEntry(text));
     if (refusal !== undefined) {
@@ -186,7 +187,7 @@ fuzz("both readers of addresses know the same ones, and each as the engine does"
     })
       .map((parts) => parts.join("")),
   ),
-  runs: 8_000,
+  runs: 4_000,
   check(text) {
     const address = parseAddress(text);
     const host = text.includes(".") && !text.includes(":") && text.endsWith(".") ? undefined : normalizeHost(text);
@@ -204,7 +205,8 @@ fuzz("values of flags are read or refused", {
     anyText,
     fc.tuple(fc.nat(), fc.constantFrom("", "ms", "s", "m", "h", "g", "MiB", "k", " s")).map((parts) => parts.join("")),
   ),
-  runs: 6_000,
+  kept: keptTexts("value"),
+  runs: 4_000,
   check(text) {
     for (const parse of [parseDuration, parseMemory, parseContainment, parseMountFlag, parseEnvFlag, parseListen]) {
       const refusal = refusalOf(() => parse(text));

@@ -17,6 +17,7 @@ import { NameCheck } from "../../src/component/name_grammar.ts";
 import { byteMutation, mutateBytes } from "./byte_mutation.ts";
 import { coreModules, largeComponents, smallComponents } from "./components.ts";
 import { fuzz, refusalOf } from "./fuzz.ts";
+import { keptBytes } from "./kept_cases.ts";
 import { mutateSections, sectionMutation, sectionsOf } from "./section_mutation.ts";
 
 const MEBIBYTE = 2 ** 20;
@@ -85,7 +86,7 @@ function checkCaps(before: Uint8Array, after: Uint8Array, memoryMb: number, inst
 
 fuzz("a valid core module is read or is not supported, and capped it is valid and has all its sections", {
   input: fc.tuple(damaged, fc.integer({ min: 1, max: 128 }), fc.integer({ min: 1, max: 3 })),
-  runs: 6_000,
+  runs: 3_500,
   check([bytes, memoryMb, instances]) {
     const refusal = refusalOf(() => readCoreModule(bytes, 0, UNCHECKED));
     if (!isValid(bytes)) return;
@@ -135,7 +136,8 @@ const go = fc.tuple(
 
 fuzz("whatever calls itself a Go program is left, moved whole, or refused", {
   input: go,
-  runs: 2_500,
+  kept: keptBytes("component").map((bytes): [Uint8Array, [], [], number] => [bytes, [], [], 0]),
+  runs: 1_500,
   check([base, changes, addresses, pages]) {
     const mark = section(0, joinBytes([nameBytes("go:buildid"), Uint8Array.of(1)]));
     const bytes = mutateBytes(joinBytes([base, mark]), changes);
@@ -173,7 +175,7 @@ fuzz("names of a damaged component are read or refused", {
     fc.constantFrom(...small),
     fc.array(byteMutation(), { maxLength: 3 }),
   ),
-  runs: 8_000,
+  runs: 3_000,
   check([base, changes, donor, bytes]) {
     const wrong = mutateBytes(mutateSections(base, changes, donor), bytes);
     refusalOf(() => readComponentNames(wrong, new NameCheck()));

@@ -130,7 +130,7 @@ function stream(known: readonly object[]): fc.Arbitrary<Uint8Array> {
 
 fuzz("frames are decoded, or refused as a fault of the protocol, however they are cut", {
   input: fc.tuple(stream([...FROM_CELL, ...TO_CELL]), fc.integer({ min: 1, max: 4_000 })),
-  runs: 3_000,
+  runs: 1_000,
   check([bytes, size]) {
     const read = (step: number) => {
       const [heard, decoder] = [[] as string[], new FrameDecoder()];
@@ -167,7 +167,7 @@ async function drain(call: HttpCall): Promise<void> {
 
 fuzz("whatever a cell says of a call, in whatever order, the call comes to one end", {
   input: fc.tuple(fc.array(messages(FROM_CELL), { maxLength: 20 }), fc.boolean()),
-  runs: 2_000,
+  runs: 1_000,
   async check([said, hasBody]) {
     const head = { method: "GET", scheme: "http", authority: "a", path_with_query: "/", headers: [] } as const;
     const body = hasBody ? new Blob(["x".repeat(100_000)]).stream() : null;
@@ -195,7 +195,7 @@ const FORGER = join(REPOSITORY, "tests/fuzz/forged_cell.ts");
 
 fuzz("a real process that forges and floods its frames is ended, and its parent says why", {
   input: fc.tuple(stream(FROM_CELL), fc.constantFrom("end", "flood", "stay"), fc.boolean()),
-  runs: 12,
+  runs: 8,
   async check([bytes, then, isReady]) {
     const folder = Deno.makeTempDirSync({ prefix: "boll-fuzz-" });
     try {
@@ -234,7 +234,7 @@ fuzz("a real process that forges and floods its frames is ended, and its parent 
 
 fuzz("a real cell that is told nonsense ends by itself, without a stack", {
   input: stream(TO_CELL),
-  runs: 12,
+  runs: 8,
   async check(bytes) {
     const tmp = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "boll-fuzz-", dir: "/tmp" }));
     try {

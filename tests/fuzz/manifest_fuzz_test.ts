@@ -123,7 +123,7 @@ function checkPlaces(error: Error, source: string): void {
 
 fuzz("the text of a manifest or workspace is read, or refused with the place of every problem", {
   input: text,
-  runs: 6_000,
+  runs: 2_500,
   check(bytes) {
     const source = new TextDecoder().decode(bytes);
     for (const parse of [parseManifest, parseWorkspace]) {
@@ -137,7 +137,7 @@ fuzz("the text of a manifest or workspace is read, or refused with the place of 
 
 fuzz("what is accepted is accepted again from its own words, with the same grants", {
   input: manifest,
-  runs: 1_500,
+  runs: 800,
   check(whole) {
     const source = JSON.stringify(whole);
     let read: ReturnType<typeof parseManifest> | undefined;
@@ -153,7 +153,7 @@ const LIES = ["file", "folder", "link", "loop", "fifo", "nothing", "socket"] as 
 
 fuzz("whatever lies at the path of a manifest or workspace is read, or refused by name, and never waited for", {
   input: fc.tuple(text, fc.constantFrom(...LIES), fc.constantFrom(...LIES)),
-  runs: 250,
+  runs: 120,
   async check([bytes, manifestKind, workspaceKind]) {
     const folder = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "boll-fuzz-" }));
     try {

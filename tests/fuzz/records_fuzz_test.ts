@@ -7,7 +7,6 @@ import { main } from "../../src/cli/main.ts";
 import { createSession, openHome, type SessionPaths, TraceWriter } from "../../src/records/mod.ts";
 import { byteMutation, mutateBytes } from "./byte_mutation.ts";
 import { fuzz } from "./fuzz.ts";
-import { keptTexts } from "./kept_cases.ts";
 
 const SENTINEL = "SENTINEL-91ab";
 /** What no verb may let through to a terminal. */
@@ -112,6 +111,12 @@ const content = fc.tuple(
     mutateBytes(new TextEncoder().encode(lines.join("\n") + (ended ? "\n" : "")), wrongs)
   );
 
+/** An event with a value nested so deep. */
+function nestedLine(depth: number): Uint8Array {
+  const value = "[".repeat(depth) + "]".repeat(depth);
+  return new TextEncoder().encode(`{"event":"denied","ts":1,"session_id":"s","asked":${value}}\n`);
+}
+
 interface Damage {
   readonly session: number;
   readonly place: string;
@@ -173,7 +178,7 @@ function harm({ place, kind, bytes }: Damage, session: SessionPaths, outside: st
     if (kind === "wrong") {
       return Deno.writeFileSync(path, mutateBytes(Deno.readFileSync(path), []).subarray(bytes.length % 7));
     }
-    if (kind === "huge") return Deno.truncateSync(path, 3 * 2 ** 30);
+    if (kind === "huge") return Deno.truncateSync(path, 100 * 2 ** 20);
     if (kind === "closed") return Deno.chmodSync(path, 0);
     Deno.removeSync(path, { recursive: true });
   } catch { /* it is not there, and may not be */ }
@@ -236,9 +241,13 @@ async function call(argv: readonly string[], variables: Record<string, string>):
 
 fuzz("verbs over damaged records say what they found, follow no link, wait for no pipe", {
   input: fc.array(damage, { maxLength: 5 }),
-  kept: keptTexts("records").map((text) => [
-    { session: 0, place: "records/trace.jsonl", kind: "bytes" as const, bytes: new TextEncoder().encode(text) },
-  ]),
+  kept: [
+    // `boll rm` met the loop while it looked for the lock.
+    [{ session: 0, place: "records", kind: "loop", bytes: new Uint8Array() }],
+    // `boll trace` walked the value with the stack.
+    [{ session: 0, place: "records/trace.jsonl", kind: "bytes", bytes: nestedLine(100_000) }],
+    [{ session: 1, place: "records", kind: "link", bytes: new Uint8Array() }],
+  ],
   runs: 60,
   check,
 });

@@ -6,6 +6,7 @@ import { bareOptions } from "../../src/wasi/host_fixture.ts";
 import { createWasi } from "../../src/wasi/host.ts";
 import { symlinkInside } from "../../src/wasi/symlink_inside.ts";
 import { digestFiles } from "../../capsules/build.ts";
+import { Bed } from "../harness.ts";
 import { fuzz } from "./fuzz.ts";
 import { program, runProgram, type Seen, type Step } from "./wasi_program.ts";
 
@@ -105,6 +106,7 @@ function inProcess(ground: Ground, steps: readonly Step[]): { seen: Seen; denial
       wallClock: imports["wasi:clocks/wall-clock"],
       random: imports["wasi:random/random"],
       environment: imports["wasi:cli/environment"],
+      u64: (value: bigint) => value,
       stdin: imports["wasi:cli/stdin"]!["getStdin"],
       stderr: imports["wasi:cli/stderr"]!["getStderr"],
     };
@@ -147,3 +149,36 @@ fuzz("two guests of one host see nothing of each other's handles", {
     for (const steps of [one, other, one]) ground.check(inProcess(ground, steps).seen);
   },
 });
+
+/** The program as a source of the probe, which binds the same names. */
+function sourceOf(steps: readonly Step[]): string {
+  return `(() => {
+    const wasi = {
+      preopens: { getDirectories: () => preopens().map((path) => [mount(path), path]) },
+      fs, poll, monotonicClock, wallClock, random, environment, stdin, stderr,
+      u64: (value) => Number(value > 2n ** 63n ? 2n ** 63n : value),
+    };
+    return (${runProgram})(${JSON.stringify(steps)}, wasi, () => false);
+  })()`;
+}
+
+fuzz(
+  "a real guest in its cell, whatever it calls, ends as it likes, and nothing outside of its mounts is touched or seen",
+  {
+    input: program,
+    runs: 8,
+    async check(steps) {
+      using ground = new Ground();
+      await using bed = new Bed("binary");
+      const mounts = ["--mount", `${ground.root}:/rw:rw`, "--mount", `${join(ground.top, "ro")}:/ro:ro`];
+      const flags = [...mounts, "--memory", "64m", "--deadline", "30s"];
+      const { code, stderr, value } = await bed.probe(sourceOf(steps), { flags });
+      const last = bed.trace().at(-1);
+      assertEquals(last?.event, "session_end");
+      assert(!stderr.includes(SENTINEL) && !/\bat .*\.(ts|js):\d+:\d+/.test(stderr), stderr);
+      if (last?.ended_by === "trap") return assert(/more than check-write allows/.test(stderr), stderr);
+      assertEquals([code, last?.ended_by], [0, "guest"], stderr);
+      ground.check(value as Seen);
+    },
+  },
+);

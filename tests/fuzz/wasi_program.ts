@@ -78,13 +78,6 @@ export const program: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 1, maxLength: 60, size: "max" },
 );
 
-/** Imports by interface, members in camel case: what a host gives, and what a guest sees. */
-export interface Bindings {
-  readonly preopens: { getDirectories(): [unknown, string][] };
-  readonly poll: { poll(list: unknown[]): unknown };
-  readonly [name: string]: unknown;
-}
-
 /** What one program saw: every text it was given, and what was thrown that no WASI value is. */
 export interface Seen {
   readonly texts: string[];
@@ -119,7 +112,9 @@ export function runProgram(steps: readonly Step[], wasi: any, isTrap: (error: an
   const bit = (flags: number, at: number) => ((flags >> at) & 1) === 1;
   // deno-lint-ignore no-explicit-any
   const other = (step: any) => kinds.descriptor![step.with % kinds.descriptor!.length];
-  const bytes = (length: bigint) => new Uint8Array(Number(length % 70_000n)).fill(65);
+  // A guest may bind u64 as another type than bigint.
+  const part = (value: unknown, below: bigint) => wasi.u64(BigInt(value as bigint) % below);
+  const bytes = (length: unknown, below = 70_000n) => new Uint8Array(Number(part(length, below))).fill(65);
   const time = (flags: number, seconds: bigint) =>
     bit(flags, 0) ? { tag: "no-change" } : bit(flags, 1) ? { tag: "now" } : {
       tag: "timestamp",
@@ -149,11 +144,11 @@ export function runProgram(steps: readonly Step[], wasi: any, isTrap: (error: an
     ));
   calls["descriptor.openFile"] = calls["descriptor.open"]!;
   call("descriptor.read", (on, { length, offset }) => decoder.decode(on.read(length, offset)[0]));
-  call("descriptor.readStart", (on, { length }) => decoder.decode(on.read(length, 0n)[0]));
+  call("descriptor.readStart", (on, { length }) => decoder.decode(on.read(length, wasi.u64(0n))[0]));
   call("descriptor.write", (on, { length, offset }) => on.write(bytes(length), offset));
   call(
     "descriptor.readViaStream",
-    (on, { offset, flags }) => keep("input", on.readViaStream(bit(flags, 0) ? 0n : offset)),
+    (on, { offset, flags }) => keep("input", on.readViaStream(bit(flags, 0) ? wasi.u64(0n) : offset)),
   );
   call("descriptor.writeViaStream", (on, { offset }) => keep("output", on.writeViaStream(offset)));
   call("descriptor.appendViaStream", (on) => keep("output", on.appendViaStream()));
@@ -195,10 +190,10 @@ export function runProgram(steps: readonly Step[], wasi: any, isTrap: (error: an
   call("input.subscribe", (on) => keep("pollable", on.subscribe()));
   call("output.checkWrite", (on) => on.checkWrite());
   call("output.write", (on, { length }) => on.write(bytes(length)));
-  call("output.blockingWriteAndFlush", (on, { length }) => on.blockingWriteAndFlush(bytes(length % 4097n)));
+  call("output.blockingWriteAndFlush", (on, { length }) => on.blockingWriteAndFlush(bytes(length, 4097n)));
   call("output.flush", (on) => on.flush());
-  call("output.writeZeroes", (on, { length }) => on.writeZeroes(length % 100_000n));
-  call("output.blockingWriteZeroesAndFlush", (on, { length }) => on.blockingWriteZeroesAndFlush(length % 4097n));
+  call("output.writeZeroes", (on, { length }) => on.writeZeroes(part(length, 100_000n)));
+  call("output.blockingWriteZeroesAndFlush", (on, { length }) => on.blockingWriteZeroesAndFlush(part(length, 4097n)));
   call("output.splice", (on, step) => on.splice(kinds.input![step.with % kinds.input!.length], step.length));
   call(
     "output.blockingSplice",
@@ -215,7 +210,7 @@ export function runProgram(steps: readonly Step[], wasi: any, isTrap: (error: an
   call("error.debug", (on) => on.toDebugString());
   call("error.code", (on) => wasi.fs.filesystemErrorCode(on));
   call("descriptor.now", () => [wasi.wallClock.now(), wasi.monotonicClock.now(), wasi.wallClock.resolution()]);
-  call("descriptor.random", (_, { length }) => wasi.random.getRandomBytes(length % 100_000n).length);
+  call("descriptor.random", (_, { length }) => wasi.random.getRandomBytes(part(length, 100_000n)).length);
   call("descriptor.stdin", () => keep("input", wasi.stdin()));
   call("descriptor.stderr", () => keep("output", wasi.stderr()));
   call("descriptor.environment", () => [wasi.environment.getArguments(), wasi.environment.getEnvironment()]);
@@ -259,8 +254,8 @@ export function runProgram(steps: readonly Step[], wasi: any, isTrap: (error: an
     try {
       const given = calls[name]!(list[step.on % Math.max(list.length, 1)], {
         ...step,
-        length: BigInt(step.length),
-        offset: BigInt(step.offset),
+        length: wasi.u64(BigInt(step.length)),
+        offset: wasi.u64(BigInt(step.offset)),
       });
       if (given !== undefined) seen.texts.push(text(given));
     } catch (thrown) {

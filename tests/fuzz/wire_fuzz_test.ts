@@ -109,7 +109,7 @@ const guestHead = (bytes: Uint8Array, sizes: readonly number[]) =>
 
 fuzz("a head that the gate reads, the guest's side reads alike, however it comes in; any other is a fault", {
   input: fc.tuple(message, cuts),
-  runs: 5_000,
+  runs: 2_500,
   async check([bytes, sizes]) {
     const [gate, whole] = [await gateHead(bytes, sizes), await gateHead(bytes, [])];
     assertEquals(gate, whole);
@@ -184,7 +184,7 @@ fuzz("a body that the gate takes out of its framing whole, the guest's side take
       kind: "until_end" as const,
     }),
   ),
-  runs: 5_000,
+  runs: 2_500,
   async check([bytes, sizes, framing]) {
     const decoder = new BodyDecoder(framing);
     const [gate, again] = [await gateBody(bytes, sizes, decoder), await gateBody(bytes, [], new BodyDecoder(framing))];
@@ -218,7 +218,7 @@ fuzz("the framing that the gate finds in a response, the guest's side finds too"
     ),
     { maxLength: 3 },
   ),
-  runs: 2_000,
+  runs: 1_500,
   async check(fields) {
     const gate = await orFault(() => framingOf(fields) ?? { kind: "until_end" as const }, GateFault);
     const guest = await orFault(() => responseFraming("GET", 200, fields), HeadFault);
