@@ -1,3 +1,4 @@
+import { BUILD_TURN } from "./build_turn.ts";
 import { FolderLock } from "./folder_lock.ts";
 import type { Home } from "./home.ts";
 import { sessionPaths } from "./places.ts";
@@ -23,7 +24,8 @@ export function collectLeftovers(home: Pick<Home, "sessions" | "cache">, nowMs: 
   for (const { name } of entriesOf(home.cache)) {
     const path = `${home.cache}/${name}`;
     if (name.startsWith(GONE_PREFIX)) sweep.take(path, () => tree(path));
-    if (HALF_MADE_BUILD.test(name)) sweep.take(path, () => isOld(path, nowMs) ? tree(path) : undefined);
+    if (BUILD_TURN.test(name)) sweep.take(path, () => abandoned(path));
+    else if (HALF_MADE_BUILD.test(name)) sweep.take(path, () => isOld(path, nowMs) ? tree(path) : undefined);
   }
 }
 

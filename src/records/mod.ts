@@ -7,6 +7,7 @@
  */
 export * from "./completion.ts";
 export * from "./control_pointer.ts";
+export { type BuildTurn, ownFolder, tryTakeBuildTurn } from "./build_turn.ts";
 export * from "./crashed.ts";
 export * from "./folder_lock.ts";
 export * from "./garbage.ts";

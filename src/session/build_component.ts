@@ -2,12 +2,15 @@ import { CapsuleError, type ErrorCode, EXIT_STATUS } from "../base/mod.ts";
 import { adoptBuild, type CachedComponent, cacheKey, dropCached, findCached, findMismatch } from "../component/mod.ts";
 import { toFlags } from "../grants/mod.ts";
 import { decodeFromCell, type FromCell } from "../protocol/mod.ts";
-import { makeTemporaryFolder } from "../records/mod.ts";
+import { type BuildTurn, makeTemporaryFolder, ownFolder, tryTakeBuildTurn } from "../records/mod.ts";
 import { type CellProcess, spawnServingCell } from "../supervisor/mod.ts";
 import { cellEnvironment, isCompiled, selfCommand, sourceFlags } from "./self_command.ts";
 
 /** How long one build may take, ms. */
 export const BUILD_TIMEOUT_MS = 30_000;
+
+/** How often one that waits looks whether another is done building, ms. */
+const LONGEST_PAUSE_MS = 80;
 
 /** What to build: the component's file, the digest of its bytes, the memory cap, and the cache of `$BOLL_HOME`. */
 export interface BuildRequest {
@@ -41,14 +44,23 @@ export async function ensureComponent(request: BuildRequest): Promise<CachedComp
 }
 
 async function buildInto(request: BuildRequest, key: string): Promise<CachedComponent> {
+  using turn = await waitForTurn(request, key);
+  const meanwhile = findCached(request.cacheRoot, key);
+  if (meanwhile && !findMismatch(meanwhile)) return meanwhile;
   using tmp = makeTemporaryFolder();
-  // Beside the cache, so that adopting it is a rename on one file system.
-  const folder = Deno.makeTempDirSync({ dir: request.cacheRoot, prefix: ".build-" });
-  try {
-    const result = await buildInCell(request, folder, tmp.path);
-    return adoptBuild(request.cacheRoot, { key, digest: request.digest }, folder, result);
-  } finally {
-    removeIfThere(folder);
+  const result = await buildInCell(request, turn.folder, tmp.path);
+  return adoptBuild(request.cacheRoot, { key, digest: request.digest }, turn.folder, result);
+}
+
+/** Of many runs that want the same, one builds and the others find what it built; unless it takes longer than it may. */
+async function waitForTurn({ cacheRoot, interrupt }: BuildRequest, key: string): Promise<BuildTurn> {
+  const until = performance.now() + BUILD_TIMEOUT_MS;
+  for (let pauseMs = 5;; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    if (interrupt?.aborted) throw new CapsuleError("component.build_failed", "Build component: interrupted");
+    const turn = tryTakeBuildTurn(cacheRoot, key);
+    if (turn !== undefined) return turn;
+    if (performance.now() > until) return ownFolder(cacheRoot);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
@@ -120,10 +132,4 @@ async function lastWord(cell: CellProcess): Promise<unknown> {
 function knownCode(code: string): ErrorCode {
   const isKnown = Object.hasOwn(EXIT_STATUS, code) && /^(component|hull|host)\./.test(code);
   return isKnown ? code as ErrorCode : "component.build_failed";
-}
-
-function removeIfThere(folder: string): void {
-  try {
-    Deno.removeSync(folder, { recursive: true });
-  } catch { /* it was renamed into the cache */ }
 }
