@@ -1,8 +1,17 @@
 import { CapsuleError, printable, printableJson, printableLine } from "../base/mod.ts";
-import { collectGarbage, type GarbageReport, markCrashed, openHome, runtimeFolder } from "../records/mod.ts";
+import {
+  collectGarbage,
+  type GarbageReport,
+  type Home,
+  markCrashed,
+  openHome,
+  removeTrees,
+  runtimeFolder,
+} from "../records/mod.ts";
 import type { Arguments } from "./arguments.ts";
+import { Progress } from "./progress.ts";
 import { byteSize, counted } from "./quantities.ts";
-import type { Verb } from "./verb.ts";
+import type { Context, Verb } from "./verb.ts";
 
 /** `boll gc`: removes old sessions, unused cached components, and what dead processes left. */
 export const verb: Verb = {
@@ -22,18 +31,28 @@ export const verb: Verb = {
     "",
     "  boll gc --keep 100 --dry-run",
   ],
-  run(args, context) {
+  async run(args, context) {
     const rules = readRules(args);
     const home = openHome(context.readVariable);
     markCrashed(home);
-    const report = collectGarbage(home, { ...rules, runtimeFolder: runtimeFolder(context.readVariable) });
+    const report = await collect(home, rules, context);
     context.stdout.write(args.has("json") ? printableJson(report) + "\n" : reportText(report));
     for (const { path, reason } of report.failed) {
       context.stderr.write(`boll: warning: ${printable(`Remove ${path}: ${reason}`)}\n`);
     }
-    return Promise.resolve(report.failed.length === 0 ? 0 : 1);
+    return report.failed.length === 0 ? 0 : 1;
   },
 };
+
+/** Takes everything from its readers first, which is quick, and removes it then: whoever ends it half-way loses nothing. */
+async function collect(home: Home, rules: GcRules, context: Context): Promise<GarbageReport> {
+  using progress = new Progress(context.stderr, "removing");
+  const gone: string[] = [];
+  const later = (path: string) => progress.show(`${gone.push(path)} so far`);
+  const report = collectGarbage(home, { ...rules, later, runtimeFolder: runtimeFolder(context.readVariable) });
+  const failed = await removeTrees(gone, (count) => progress.show(`${count} of ${gone.length}`));
+  return { ...report, failed: [...report.failed, ...failed] };
+}
 
 interface GcRules {
   readonly keep?: number;

@@ -3,7 +3,7 @@ import { collectLeftovers, collectTemporaryFolders } from "./garbage_leftovers.t
 import type { Home } from "./home.ts";
 import { type SessionPaths, sessionPaths } from "./places.ts";
 import { isRunning, removeSession } from "./removal.ts";
-import { fileBytes, treeBytes } from "./remove_tree.ts";
+import { fileBytes, removeTree, treeBytes } from "./remove_tree.ts";
 import { listSessions } from "./sessions.ts";
 import { readSummary, startedMsOf } from "./summary.ts";
 import { Sweep, type SweepReport } from "./sweep.ts";
@@ -21,6 +21,8 @@ export interface CollectGarbageOptions {
   readonly olderThanMs?: number;
   /** Says what would go, and removes nothing. */
   readonly dryRun?: boolean;
+  /** Takes folders that are gone for every reader and are to be removed: {@link removeTrees}. Absent: it is done at once. */
+  readonly later?: (gone: string) => void;
   /** The folder in which runs make their temporary folders. */
   readonly runtimeFolder: string;
   /** Milliseconds since the epoch. */
@@ -50,9 +52,10 @@ export function collectGarbage(home: Home, options: CollectGarbageOptions): Garb
   const sweep = () => new Sweep({ dryRun, failed });
   const ageMs = options.olderThanMs ?? DEFAULT_GARBAGE_AGE_MS;
   const [sessions, cache, temporary, leftovers] = [sweep(), sweep(), sweep(), sweep()];
-  collectLeftovers(home, nowMs, leftovers);
+  const { later = removeTree } = options;
+  collectLeftovers(home, { nowMs, later }, leftovers);
   const { keptIds, running } = collectSessions(home, { ...options, nowMs }, sessions);
-  collectCache(home, { nowMs, ageMs, keptIds }, cache);
+  collectCache(home, { nowMs, ageMs, keptIds, later }, cache);
   collectTemporaryFolders(options.runtimeFolder, temporary);
   return {
     dry_run: dryRun,
@@ -64,7 +67,7 @@ export function collectGarbage(home: Home, options: CollectGarbageOptions): Garb
   };
 }
 
-interface SessionRules extends Pick<CollectGarbageOptions, "keep" | "olderThanMs"> {
+interface SessionRules extends Pick<CollectGarbageOptions, "keep" | "olderThanMs" | "later"> {
   readonly nowMs: number;
 }
 
@@ -88,7 +91,7 @@ function collectSessions(home: Home, rules: SessionRules, sweep: Sweep): { keptI
         keptIds.push(id);
         return undefined;
       }
-      return { bytes: sessionBytes(paths), remove: () => removeSession(home, id) === "removed" };
+      return { bytes: sessionBytes(paths), remove: () => removeSession(home, id, rules.later) === "removed" };
     });
   }
   return { keptIds, running };

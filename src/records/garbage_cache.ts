@@ -14,6 +14,7 @@ export interface CacheRules {
   readonly nowMs: number;
   readonly ageMs: number;
   readonly keptIds: readonly string[];
+  readonly later: (gone: string) => void;
 }
 
 /**
@@ -56,7 +57,7 @@ function unheld(path: string, rules: CacheRules): Candidate | undefined {
     remove() {
       using mine = FolderLock.tryTake(path, "own");
       // A run may have come and gone since.
-      return mine !== undefined && isUnused(path, rules) && removeWhole(path);
+      return mine !== undefined && isUnused(path, rules) && removeWhole(path, rules.later);
     },
   };
 }

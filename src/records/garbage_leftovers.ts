@@ -13,17 +13,24 @@ const HALF_MADE_SESSION = /^\.new-ses_[0-9a-f]{32}$/;
 const HALF_MADE_BUILD = /^\.(build-.+|req_[0-9a-f]{32}\.tmp(\.junk)?)$/;
 const TEMPORARY = /^[0-9a-f]{8}$/;
 
+/** What {@link collectLeftovers} goes by: the time, and who removes what nobody owns any more. */
+export interface LeftoverRules {
+  readonly nowMs: number;
+  readonly later: (gone: string) => void;
+}
+
 /** Takes what processes that died left half-made or half-removed in a home. Whatever else lies there stays. */
-export function collectLeftovers(home: Pick<Home, "sessions" | "cache">, nowMs: number, sweep: Sweep): void {
+export function collectLeftovers(home: Pick<Home, "sessions" | "cache">, rules: LeftoverRules, sweep: Sweep): void {
+  const { nowMs, later } = rules;
   for (const { name } of entriesOf(home.sessions)) {
     const path = `${home.sessions}/${name}`;
-    if (name.startsWith(GONE_PREFIX)) sweep.take(path, () => tree(path));
+    if (name.startsWith(GONE_PREFIX)) sweep.take(path, () => tree(path, later));
     if (!HALF_MADE_SESSION.test(name)) continue;
     sweep.take(path, () => isOld(path, nowMs) && !isLocked(home, name) ? tree(path) : undefined);
   }
   for (const { name } of entriesOf(home.cache)) {
     const path = `${home.cache}/${name}`;
-    if (name.startsWith(GONE_PREFIX)) sweep.take(path, () => tree(path));
+    if (name.startsWith(GONE_PREFIX)) sweep.take(path, () => tree(path, later));
     if (BUILD_TURN.test(name)) sweep.take(path, () => abandoned(path));
     else if (HALF_MADE_BUILD.test(name)) sweep.take(path, () => isOld(path, nowMs) ? tree(path) : undefined);
   }
@@ -53,11 +60,11 @@ function abandoned(path: string): Candidate | undefined {
   };
 }
 
-function tree(path: string): Candidate {
+function tree(path: string, remove = removeTree): Candidate {
   return {
     bytes: treeBytes(path),
     remove() {
-      removeTree(path);
+      remove(path);
       return true;
     },
   };

@@ -16,6 +16,7 @@ export * from "./home.ts";
 export * from "./logs.ts";
 export * from "./places.ts";
 export * from "./removal.ts";
+export * from "./remove_trees.ts";
 export * from "./result_file.ts";
 export * from "./runtime_folder.ts";
 export * from "./session_list.ts";

@@ -8,14 +8,14 @@ export type Removal = "removed" | "running" | "absent";
 
 /**
  * Removes an ended session with its records and its own work folder, whole; one that runs is left alone. Its lock is
- * held while it goes, and links in it are removed, never followed.
+ * held while it goes, and links in it are removed, never followed. `later` takes the folder that is to be removed.
  */
-export function removeSession(home: Pick<Home, "sessions">, id: string): Removal {
+export function removeSession(home: Pick<Home, "sessions">, id: string, later?: (gone: string) => void): Removal {
   const paths = sessionPaths(home, id);
   const lock = lockOf(paths);
   if (lock === "held") return "running";
   try {
-    return removeWhole(paths.root) ? "removed" : "absent";
+    return removeWhole(paths.root, later) ? "removed" : "absent";
   } finally {
     if (lock !== "none") lock.release();
   }

@@ -9,9 +9,10 @@ const MAX_COUNTED_ENTRIES = 20_000;
 
 /**
  * Removes a folder whole or not at all, as its readers see it: one rename to a `.gone-…` name beside it, then the
- * removal, which a later `gc` finishes if this process dies. Gives false when it was not there.
+ * removal, which a later `gc` finishes if this process dies; or `later` takes what is to be removed. Gives false when it
+ * was not there.
  */
-export function removeWhole(path: string): boolean {
+export function removeWhole(path: string, later: (gone: string) => void = removeTree): boolean {
   const gone = join(dirname(path), `${GONE_PREFIX}${basename(path)}-${newId("req").slice(-8)}`);
   try {
     Deno.renameSync(path, gone);
@@ -19,7 +20,7 @@ export function removeWhole(path: string): boolean {
     if (error instanceof Deno.errors.NotFound) return false;
     throw error;
   }
-  removeTree(gone);
+  later(gone);
   return true;
 }
 
