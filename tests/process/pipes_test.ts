@@ -1,32 +1,9 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { type Bed, forEachMode } from "../harness.ts";
+import { runInShell } from "../storms/shell.ts";
 import { assertNothingLeft } from "./leftovers.ts";
 import { sessionEnd } from "./limited_run.ts";
 import { warmGuest } from "./warm_cache.ts";
-
-/** What a line of bash wrote and how it ended. */
-interface ShellResult {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs a line of bash in which `$boll` stands for boll. It is killed after a minute, and then its code is 137. */
-async function runInShell(bed: Bed, line: string): Promise<ShellResult> {
-  const words = bed.command([]).map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ");
-  const child = new Deno.Command("timeout", {
-    args: ["--signal=KILL", "60", "bash", "-c", line.replaceAll("$boll", words)],
-    cwd: bed.root,
-    clearEnv: true,
-    env: bed.environment(),
-    stdin: "null",
-    stdout: "piped",
-    stderr: "piped",
-  });
-  const { code, stdout, stderr } = await child.output();
-  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  return { code, stdout: text(stdout), stderr: text(stderr) };
-}
 
 /** How the newest session ended. */
 function ending(bed: Bed): unknown[] {
