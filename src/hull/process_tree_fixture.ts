@@ -32,5 +32,10 @@ Deno.kill(away, "SIGKILL");
 await until(() => tree.isAlive(adopted) ? undefined : true);
 const reaped = await until(() => tree.reapAdopted(isOwn) || undefined);
 const left = tree.adopted(isOwn).length;
+const own = new Deno.Command("/bin/true", { stdout: "null", stderr: "null" }).spawn();
+// The runtime waits for it only when this thread lets it: until then it is dead and still there.
+while (tree.descendantsOf(Deno.pid).some(({ pid }) => pid === own.pid));
+const taken = tree.reapAdopted((pid) => pid === own.pid);
+const { success } = await own.status;
 const seen = before.includes(away);
-console.log(JSON.stringify({ seen, adoptedBefore, signal, reapedBefore, reaped, left }));
+console.log(JSON.stringify({ seen, adoptedBefore, signal, reapedBefore, reaped, left, taken, success }));

@@ -36,6 +36,8 @@ Deno.test({
         reapedBefore: 0,
         reaped: 1,
         left: 0,
+        taken: 0,
+        success: true,
       });
     } finally {
       Deno.removeSync(folder, { recursive: true });

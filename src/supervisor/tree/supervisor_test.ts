@@ -4,6 +4,7 @@ import { spawnPatiently } from "../cell_process.ts";
 import { ADMISSION_LIMITS } from "./admission.ts";
 import { CHILD_TIMINGS } from "./child_state.ts";
 import type { SessionChild } from "./session_child.ts";
+import type { SessionLaunch } from "./session_launch.ts";
 import {
   conversingLaunch,
   LIMITS,
@@ -163,6 +164,18 @@ Deno.test("Supervisor.drain: at its bound everything is killed, also what has no
   ]]);
 });
 
+Deno.test("Supervisor.stop: a session that is being prepared gets no process any more", async () => {
+  const prepared = Promise.withResolvers<SessionLaunch>();
+  await using tree = new WatchedTree({ timings: CHILD_TIMINGS });
+  const child = tree.supervisor.spawn({ limits: LIMITS, prepare: () => prepared.promise });
+  assert(child.kind === "child");
+  const stopping = tree.supervisor.stop(child.path);
+  prepared.resolve(shellLaunch(sayResult()));
+  await stopping;
+  const { status, ended_by, exit } = await child.ended;
+  assertEquals([status, ended_by, exit], ["cancelled", "terminated", undefined]);
+});
+
 Deno.test("Supervisor.killNow: a second signal waits for no ladder", async () => {
   await using tree = new WatchedTree();
   const children = [await readyChild(tree, STUBBORN), await readyChild(tree, STUBBORN)];
@@ -214,7 +227,7 @@ Deno.test("Supervisor: a restart that waits is called off by the drain", async (
   assertEquals(ending.restart?.kind, "restart");
   await tree.supervisor.drain();
   await new Promise((resolve) => setTimeout(resolve, 700));
-  assertEquals([tree.records.length, tree.supervisor.list()], [1, []]);
+  assertEquals([tree.records.length, tree.supervisor.list(), tree.lines], [1, [], []]);
 });
 
 Deno.test("Supervisor: intel health is one truth, its changes are told, and the dead are not in it", async () => {
