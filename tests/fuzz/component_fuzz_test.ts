@@ -72,6 +72,7 @@ fuzz("a damaged component given to boll run is refused or run below its limits, 
   input: damaged(small, 0),
   kept: keptBytes("component"),
   runs: 12,
+  costly: true,
   async check(bytes) {
     await using bed = new Bed("binary");
     const path = join(bed.folder("guest"), "guest.wasm");

@@ -196,6 +196,7 @@ const FORGER = join(REPOSITORY, "tests/fuzz/forged_cell.ts");
 fuzz("a real process that forges and floods its frames is ended, and its parent says why", {
   input: fc.tuple(stream(FROM_CELL), fc.constantFrom("end", "flood", "stay"), fc.boolean()),
   runs: 8,
+  costly: true,
   async check([bytes, then, isReady]) {
     const folder = Deno.makeTempDirSync({ prefix: "boll-fuzz-" });
     try {
@@ -235,6 +236,7 @@ fuzz("a real process that forges and floods its frames is ended, and its parent 
 fuzz("a real cell that is told nonsense ends by itself, without a stack", {
   input: stream(TO_CELL),
   runs: 8,
+  costly: true,
   async check(bytes) {
     const tmp = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "boll-fuzz-", dir: "/tmp" }));
     try {
