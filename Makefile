@@ -4,7 +4,7 @@
 DENO := .ci/deno
 
 .DEFAULT_GOAL := help
-.PHONY: help run test build reproduce bench escape fuzz capsules vendor clean
+.PHONY: help run test build reproduce bench escape fuzz soak capsules vendor clean
 
 help: ## print these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' Makefile
@@ -32,6 +32,8 @@ escape: build ## try to get out: each attempt at each wall alone, as the README'
 
 fuzz: build capsules ## feed all parsers, files, frames and guests with what breaks them, for long (RUNS=20 SEED=7 ONLY=records)
 	@$(DENO) task --quiet fuzz "$(RUNS)" "$(SEED)" "$(ONLY)"
+soak: build ## run a tree of forty sessions for five minutes, and kill its supervisor ten times: nothing may be lost
+	@$(DENO) task --quiet soak
 
 capsules: vendor ## build the sample capsules from their source
 	@$(DENO) task --quiet capsules

@@ -10,9 +10,30 @@ export class SessionChannel {
   #writing: Promise<void> = Promise.resolve();
   #waiting = 0;
   #isOver = false;
+  /** Events of a session that is not ready: only that it is up may be said before. */
+  #held: AgentMsg[] | undefined = [];
 
-  /** Sends one message, unless the last word was said; settles when it is written, or nobody reads any more. */
+  /**
+   * Sends one message, unless the last word was said; settles when it is written, or nobody reads any more. Before `ready`
+   * events wait for it, and there is no usage.
+   */
   send(message: AgentMsg): Promise<void> {
+    if (message.type === "ready") return this.#sayReady(message);
+    const isEarly = message.type === "usage" || (message.type === "event" && message.event !== "child.up");
+    if (this.#held === undefined || !isEarly) return this.#write(message);
+    if (message.type === "event" && this.#held.length < MAX_WAITING) this.#held.push(message);
+    return this.#writing;
+  }
+
+  #sayReady(message: AgentMsg): Promise<void> {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    this.#write(message);
+    for (const event of held) this.#write(event);
+    return this.#writing;
+  }
+
+  #write(message: AgentMsg): Promise<void> {
     const isMinor = message.type === "pong" || message.type === "event";
     if (this.#isOver || (isMinor && this.#waiting >= MAX_WAITING)) return this.#writing;
     const frame = encodeFrame(message);
