@@ -166,7 +166,8 @@ fuzz(
   "a real guest in its cell, whatever it calls, ends as it likes, and nothing outside of its mounts is touched or seen",
   {
     input: program,
-    runs: 8,
+    runs: 4,
+    costly: true,
     async check(steps) {
       using ground = new Ground();
       await using bed = new Bed("binary");
