@@ -15,6 +15,8 @@ export type { NetPlaces } from "./net_walls.ts";
 export { parseEnvFlag, parseMountFlag, parseNetFlag } from "./flags.ts";
 export type { EnvFlag, MountFlag, OperatorFlags } from "./flags.ts";
 export { NO_GRANTS } from "./defaults.ts";
+export { fitGrants } from "./fit_grants.ts";
+export type { FitGrantsInput, FittedGrants, Misfit } from "./fit_grants.ts";
 export { narrow } from "./narrow.ts";
 export type { Dropped, Narrowed } from "./narrow.ts";
 export { resolveGrants } from "./resolve.ts";

@@ -1,0 +1,14 @@
+/**
+ * Delegation: a call and its parent's authority → a child's outcome. In: what is asked for, what the parent has, how the
+ * child ended and what it left. Out: authority that fits inside the parent's or a refusal, the record and the notice of
+ * the ending, the answer, and the text that the delegating agent reads. It starts no process and raises no wall; what a
+ * child wrote is data to it, read only when the child is dead.
+ * @module
+ */
+export * from "./decide_completion.ts";
+export * from "./delegation_ids.ts";
+export * from "./fit_child.ts";
+export * from "./judge_notice.ts";
+export * from "./notice.ts";
+export * from "./post_notice.ts";
+export * from "./report_completion.ts";
