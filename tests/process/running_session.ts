@@ -8,7 +8,7 @@ import type { SpawnPayload } from "../../src/protocol/control/mod.ts";
 import { encodeFrame, FrameDecoder } from "../../src/protocol/mod.ts";
 import { openHome, runtimeFolder } from "../../src/records/mod.ts";
 import { type PreparedSession, prepareSession, type SpawnerHandle } from "../../src/session/mod.ts";
-import type { Bed } from "../harness.ts";
+import type { Bed, TraceEvent } from "../harness.ts";
 import { OutputReader } from "../running_boll.ts";
 import { warmGuest } from "./warm_cache.ts";
 
@@ -96,6 +96,42 @@ export async function startPrepared(prepared: PreparedSession): Promise<Started>
   return { session, prepared, payload, [Symbol.asyncDispose]: () => session[Symbol.asyncDispose]() };
 }
 
+/**
+ * Starts a session of the probe, which runs the JavaScript `source`: it is up when this comes back, and has printed `up` on
+ * stdout and stderr.
+ */
+export async function startProbeSession(bed: Bed, source: string, options: SessionOptions = {}): Promise<Started> {
+  const task = { ...options.task, args: [`print("up"); printError("up"); ${source}`] };
+  const started = await startSession(bed, "probe", { ...options, task });
+  await waitForText(stderrLog(started.prepared), "up");
+  return started;
+}
+
+/** Where the guest's stderr goes. */
+export function stderrLog({ places }: PreparedSession): string {
+  return `${places.runtime}/logs/stderr.log`;
+}
+
+/** The answer as it lies in the records. */
+export function readAnswer({ places }: PreparedSession): string {
+  return Deno.readTextFileSync(`${places.out}/result.txt`);
+}
+
+/** The events of a session's trace. */
+export function readTrace({ places }: PreparedSession): TraceEvent[] {
+  return Deno.readTextFileSync(places.trace).trimEnd().split("\n").map((line) => JSON.parse(line));
+}
+
+/** Waits until a file holds a text; the disk is asked again and again. */
+async function waitForText(path: string, text: string): Promise<void> {
+  for (let found = ""; !found.includes(text);) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    try {
+      found = Deno.readTextFileSync(path);
+    } catch { /* not there yet */ }
+  }
+}
+
 /** How a session ended and all that it said. */
 export interface SessionResult {
   readonly code: number;
@@ -104,8 +140,10 @@ export interface SessionResult {
   readonly stderr: string;
   /** The last frame. */
   readonly last: Frame | undefined;
-  /** The fields of the event `session.ended`. */
-  readonly ending: Readonly<Record<string, unknown>> | undefined;
+  /** The last frame's `outcome`. */
+  readonly outcome: Readonly<Record<string, unknown>> | undefined;
+  /** The code of a last frame `failed`. */
+  readonly failed: unknown;
 }
 
 /** One living session process. Disposing ends it, and its places with it. */
@@ -153,8 +191,9 @@ export class RunningSession implements AsyncDisposable {
     await this.sendBytes(encodeFrame(message));
   }
 
-  async sendBytes(bytes: Uint8Array): Promise<void> {
-    await this.#writer.write(bytes).catch(() => {});
+  /** Gives false when nobody reads any more. */
+  async sendBytes(bytes: Uint8Array): Promise<boolean> {
+    return await this.#writer.write(bytes).then(() => true, () => false);
   }
 
   async closeStdin(): Promise<void> {
@@ -185,9 +224,10 @@ export class RunningSession implements AsyncDisposable {
     await this.#reading;
     const stderr = new TextDecoder().decode(await this.stderr.toEnd());
     clearTimeout(this.#net);
-    const ended = this.#frames.find(({ event }) => event === "session.ended");
-    const ending = ended?.["fields"] as Record<string, unknown> | undefined;
-    return { code, signal, frames: this.#frames, stderr, last: this.#frames.at(-1), ending };
+    const last = this.#frames.at(-1);
+    const outcome = last?.["outcome"] as Record<string, unknown> | undefined;
+    const failed = (last?.["error"] as { readonly code?: unknown } | undefined)?.code;
+    return { code, signal, frames: this.#frames, stderr, last, outcome, failed };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
