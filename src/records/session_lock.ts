@@ -3,6 +3,13 @@ import { writeAll } from "../base/mod.ts";
 /** Room for one `session_end`, bytes. */
 const RESERVE_BYTES = 8 * 1024;
 
+/** Gives back the room that the holder of the lock at `path` took on the disk, for whoever writes in its name. */
+export function freeReserve(path: string): void {
+  try {
+    Deno.truncateSync(path, 0);
+  } catch { /* then it is as full as it was */ }
+}
+
 /**
  * The lock of a session: an advisory `flock` on `records/lock`, held by the supervisor for as long as it lives. The
  * kernel gives it back on every kind of death, so a free lock without a `session_end` means: crashed. Its file can hold

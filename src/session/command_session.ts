@@ -16,7 +16,7 @@ import type { RoleResult, SessionWork } from "./session_work.ts";
  * @throws `capsule.*`, `component.*`, `grant.*`, `hull.failed`, `cell.start_failed`, `payload.unsupported`
  */
 export async function runCommandSession(work: SessionWork): Promise<RoleResult> {
-  const { payload, places, plan, trace, channel, control } = work;
+  const { payload, places, plan, trace, control } = work;
   refuseUnsupported(payload);
   const component = await findComponent(payload, plan.grants);
   const result = await runCaptured({
@@ -33,7 +33,7 @@ export async function runCommandSession(work: SessionWork): Promise<RoleResult> 
     input: payload.instruction,
     pause: control.pause,
     onDenied: (denied) => trace.append("denied", deniedEvent(denied)),
-    onReady: () => void channel.send({ type: "ready" }),
+    onReady: () => control.sayReady(),
   });
   if (result.failure !== undefined) throw result.failure;
   return { outcome: result.outcome, answer: distil(result.head), ...(result.usage ? { usage: result.usage } : {}) };

@@ -2,7 +2,7 @@ import { CapsuleError, errorCodeOf } from "../base/mod.ts";
 import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull, type ProcessHull } from "../hull/mod.ts";
 import type { AgentMsg, ControlMsg, SpawnPayload, UnknownMessage } from "../protocol/control/mod.ts";
-import { type SessionEnd, type SessionPaths, type SessionStart, TraceWriter } from "../records/mod.ts";
+import { freeReserve, type SessionEnd, type SessionPaths, type SessionStart, TraceWriter } from "../records/mod.ts";
 import { checkLimits, narrowToLimits } from "./check_limits.ts";
 import { failureOutcome, type Outcome } from "./outcome.ts";
 import type { CellPlan } from "./plan.ts";
@@ -44,7 +44,9 @@ export async function liveSession(session: Session): Promise<number> {
   channel.send({ type: "event", event: "child.up", fields: {} });
   control.watch(payload.limits.deadline_ms);
   control.serve(frames);
-  using trace = new TraceWriter(places, { onProblem: (error) => log.write("warn", error.message) });
+  // Its supervisor holds the lock of the session, and with it room on the disk for the ending.
+  const lock = { freeReserve: () => freeReserve(places.lockFile) };
+  using trace = new TraceWriter({ ...places, lock }, { onProblem: (error) => log.write("warn", error.message) });
   const result = await workToEnd(session, control, trace);
   const outcome = control.judge(result.outcome);
   const durationMs = Math.round(performance.now() - started);
@@ -66,7 +68,7 @@ async function workToEnd(session: Session, control: SessionControl, trace: Trace
 }
 
 async function work(session: Session, control: SessionControl, trace: TraceWriter): Promise<RoleResult> {
-  const { payload, places, channel, hull, log } = session;
+  const { payload, places, hull, log } = session;
   const grants = narrowToLimits(payload);
   const probe = probeHull();
   const containment = achievedContainment(probe, { compiled: isCompiled, net: grants.net });
@@ -85,7 +87,7 @@ async function work(session: Session, control: SessionControl, trace: TraceWrite
   const kernel = { landlock: probe.landlockAbi > 0, seccomp: probe.seccomp };
   const own = hull === undefined ? {} : { hull };
   const tmp = Deno.env.get("TMPDIR") ?? "";
-  return await runRole({ payload, plan, places, trace, channel, control, kernel, tmp, ...own });
+  return await runRole({ payload, plan, places, trace, control, kernel, tmp, ...own });
 }
 
 /** Only the code of its role is loaded. */

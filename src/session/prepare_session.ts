@@ -4,6 +4,7 @@ import { type Grants, toFlags } from "../grants/mod.ts";
 import type { Upstream } from "../manifest/mod.ts";
 import type { SpawnPayload } from "../protocol/control/mod.ts";
 import { createSession, type Home, makeTemporaryFolder, type SessionPlaces, writePlan } from "../records/mod.ts";
+import type { SessionLaunch } from "../supervisor/tree/mod.ts";
 import { narrowToLimits } from "./check_limits.ts";
 import { type LaunchPlan, makePlan } from "./plan.ts";
 import { readCertificates } from "./read_certificates.ts";
@@ -27,14 +28,6 @@ export interface SessionRequest extends Pick<LaunchPlan, "boll_version" | "capsu
   readonly spawner?: SpawnerHandle;
   /** Where the process's own folder is made; default the runtime folder. */
   readonly runtime?: string;
-}
-
-/** How a session's process is started: program, arguments, exact environment, and its first frame. */
-export interface SessionLaunch {
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly payload: SpawnPayload;
 }
 
 /** A session that can be started. Its places are this process's until it is disposed of, when the child is gone. */

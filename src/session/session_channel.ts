@@ -2,40 +2,28 @@ import { CapsuleError } from "../base/mod.ts";
 import { encodeFrame, FrameDecoder } from "../protocol/mod.ts";
 import { type AgentMsg, type ControlMsg, decodeControl, type UnknownMessage } from "../protocol/control/mod.ts";
 
-/** Frames that may wait for a supervisor that does not read; answers to pings and events beyond them are dropped. */
+/** Frames that may wait for a supervisor that does not read, before what may be missed is. */
 const MAX_WAITING = 64;
 
 /** A session's side of its frames: what its supervisor says on stdin, its own words on stdout, in order and whole. */
 export class SessionChannel {
   #writing: Promise<void> = Promise.resolve();
   #waiting = 0;
+  #isReady = false;
   #isOver = false;
-  /** Events of a session that is not ready: only that it is up may be said before. */
-  #held: AgentMsg[] | undefined = [];
+
+  /** Sends one message that may be missed: a supervisor that does not read misses it. */
+  offer(message: AgentMsg): void {
+    if (this.#waiting < MAX_WAITING) this.send(message);
+  }
 
   /**
-   * Sends one message, unless the last word was said; settles when it is written, or nobody reads any more. Before `ready`
-   * events wait for it, and there is no usage.
+   * Sends one message; settles when it is written, or nobody reads any more. Nothing is sent after the last word, and
+   * before `ready` nothing but that this reader runs, answers to pings, and a last word.
    */
   send(message: AgentMsg): Promise<void> {
-    if (message.type === "ready") return this.#sayReady(message);
-    const isEarly = message.type === "usage" || (message.type === "event" && message.event !== "child.up");
-    if (this.#held === undefined || !isEarly) return this.#write(message);
-    if (message.type === "event" && this.#held.length < MAX_WAITING) this.#held.push(message);
-    return this.#writing;
-  }
-
-  #sayReady(message: AgentMsg): Promise<void> {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    this.#write(message);
-    for (const event of held) this.#write(event);
-    return this.#writing;
-  }
-
-  #write(message: AgentMsg): Promise<void> {
-    const isMinor = message.type === "pong" || message.type === "event";
-    if (this.#isOver || (isMinor && this.#waiting >= MAX_WAITING)) return this.#writing;
+    if (message.type === "ready") this.#isReady = true;
+    if (this.#isOver || (!this.#isReady && needsReady(message))) return this.#writing;
     const frame = encodeFrame(message);
     this.#waiting++;
     this.#writing = this.#writing.then(async () => {
@@ -65,6 +53,10 @@ export class SessionChannel {
     }
     decoder.end();
   }
+}
+
+function needsReady(message: AgentMsg): boolean {
+  return message.type === "usage" || (message.type === "event" && message.event !== "child.up");
 }
 
 async function read(buffer: Uint8Array): Promise<number | null> {

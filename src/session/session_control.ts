@@ -57,6 +57,12 @@ export class SessionControl {
     Deno.addSignalListener("SIGXCPU", () => this.#force(CPU_USED_UP));
   }
 
+  /** Says that the work can start, and when it is held that it does not yet. */
+  sayReady(): void {
+    this.#channel.send({ type: "ready" });
+    if (this.pause.isHeld) this.#tell("loop.paused");
+  }
+
   /** Follows what the supervisor says to its end. Never rejects. */
   async serve(frames: AsyncGenerator<ControlMsg | UnknownMessage>): Promise<void> {
     try {
@@ -85,7 +91,7 @@ export class SessionControl {
   #take(message: ControlMsg | UnknownMessage): void {
     switch (message.type) {
       case "ping":
-        this.#channel.send({ type: "pong", seq: message.seq });
+        this.#channel.offer({ type: "pong", seq: message.seq });
         break;
       case "pause":
         if (this.#ending === undefined && this.pause.hold()) this.#tell("loop.paused");
@@ -113,7 +119,7 @@ export class SessionControl {
   }
 
   #tell(event: string, fields: Record<string, unknown> = {}): void {
-    this.#channel.send({ type: "event", event, fields });
+    this.#channel.offer({ type: "event", event, fields });
   }
 
   #drop(kind: string, why: string): void {

@@ -4,7 +4,6 @@ import type { SpawnPayload } from "../protocol/control/mod.ts";
 import type { SessionPaths, TraceWriter } from "../records/mod.ts";
 import type { Outcome } from "./outcome.ts";
 import type { CellPlan } from "./plan.ts";
-import type { SessionChannel } from "./session_channel.ts";
 import type { SessionControl } from "./session_control.ts";
 
 /** What a role works with: what it was given, checked, and its ways to the supervisor and the records. */
@@ -14,7 +13,6 @@ export interface SessionWork {
   readonly plan: CellPlan;
   readonly places: SessionPaths;
   readonly trace: TraceWriter;
-  readonly channel: SessionChannel;
   readonly control: SessionControl;
   /** The parts of wall 4 that this host was found to have. */
   readonly kernel: RunLoad["kernel"];

@@ -103,7 +103,11 @@ export async function startPrepared(prepared: PreparedSession): Promise<Started>
 export async function startProbeSession(bed: Bed, source: string, options: SessionOptions = {}): Promise<Started> {
   const task = { ...options.task, args: [`print("up"); printError("up"); ${source}`] };
   const started = await startSession(bed, "probe", { ...options, task });
-  await waitForText(stderrLog(started.prepared), "up");
+  const over = started.session.child.status.then(({ code }) => {
+    throw new Error(`Wait for a guest: its session ended with ${code}: ${started.session.stderr.text}`);
+  });
+  over.catch(() => {});
+  await Promise.race([waitForText(stderrLog(started.prepared), "up"), over]);
   return started;
 }
 
@@ -123,7 +127,7 @@ export function readTrace({ places }: PreparedSession): TraceEvent[] {
 }
 
 /** Waits until a file holds a text; the disk is asked again and again. */
-async function waitForText(path: string, text: string): Promise<void> {
+export async function waitForText(path: string, text: string): Promise<void> {
   for (let found = ""; !found.includes(text);) {
     await new Promise((resolve) => setTimeout(resolve, 5));
     try {

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Bed, forEachMode, forMode } from "../harness.ts";
+import { type Bed, fixture, forEachMode, forMode } from "../harness.ts";
 import { childrenOf, environmentOf, groupOf, statusField } from "../processes.ts";
 import { assertNothingLeft } from "./leftovers.ts";
 import {
-  prepareGuest,
+  prepareCapsule,
   readAnswer,
   readTrace,
   type SessionOptions,
@@ -15,13 +15,16 @@ import {
   stderrLog,
 } from "./running_session.ts";
 
+/** How many sessions run one after the other; more can be asked for. */
+const MANY = Number(Deno.env.get("BOLL_TEST_SESSIONS") ?? "60");
+
 /** What is said at the end: exit code, status, cause, whether only part of the answer is there, and the answer. */
 type Ending = readonly [code: number, status: string, endedBy: string, partial: boolean, answer: unknown];
 
 /** The ending of a session, after checking that its frames, its exit and its records say the same, once. */
 async function endingOf({ session, prepared }: Started): Promise<Ending> {
   const result = await session.result();
-  assertEquals(lastWords(result), ["event", "usage", "result"], result.stderr);
+  assertEquals(lastWords(result), wasReady(result) ? ["event", "usage", "result"] : ["result"], result.stderr);
   const { status, partial, result: answer } = result.outcome as { status: string; partial: boolean; result: unknown };
   const end = readTrace(prepared).filter(({ event }) => event === "session_end");
   assertEquals(end.map(({ status, exit_code }) => [status, exit_code]), [[status, result.code]]);
@@ -30,9 +33,13 @@ async function endingOf({ session, prepared }: Started): Promise<Ending> {
   return [result.code, status, String(end[0]!["ended_by"]), partial, answer];
 }
 
-/** The types of the last three frames. */
-function lastWords({ frames }: SessionResult): string[] {
-  return frames.slice(-3).map(({ type }) => type);
+function wasReady({ frames }: SessionResult): boolean {
+  return frames.some(({ type }) => type === "ready");
+}
+
+/** The types of the last three frames; of what was never ready, of all but its first, which says that it is up. */
+function lastWords(result: SessionResult): string[] {
+  return (wasReady(result) ? result.frames.slice(-3) : result.frames.slice(1)).map(({ type }) => type);
 }
 
 async function runToEnd(bed: Bed, guest: string, options: SessionOptions = {}): Promise<Ending> {
@@ -203,8 +210,7 @@ forEachMode(
       await using started = await startSession(bed, "hello_stdio", options);
       await started.session.send({ type: "pause" });
       await started.session.waitFor("ready");
-      await started.session.send({ type: "ping", seq: 1 });
-      await started.session.waitFor("pong");
+      await started.session.waitFor("loop.paused");
       await end(started);
       const ending = await endingOf(started);
       assertEquals([ending[1], ending[4]], [status, ""]);
@@ -223,11 +229,9 @@ forEachMode(
     for (const end of ["EOF", "SIGTERM"]) {
       await using started = await startProbeSession(bed, "for (;;);");
       const [cell] = childrenOf(started.session.pid);
-      const since = performance.now();
       if (end === "EOF") await started.session.closeStdin();
       else started.session.kill("SIGTERM");
       assertEquals((await endingOf(started)).slice(0, 3), [130, "cancelled", "interrupted"]);
-      assert(performance.now() - since < 20_000);
       assertEquals(isThere(`/proc/${cell}`), false);
     }
     assertNothingLeft(bed);
@@ -293,7 +297,7 @@ forMode(
 forMode("binary", "session: CPU time ends it by name, its guest's and its own", async (bed) => {
   assertEquals((await runToEnd(bed, "loop", { limits: { cpu_seconds: 1 } })).slice(0, 3), [8, "failed", "cpu"]);
   await using started = await startProbeSession(bed, "monotonicClock.subscribeDuration(3e18).block()", {
-    limits: { cpu_seconds: 1 },
+    limits: { cpu_seconds: 3 },
   });
   const pings = encodePings(2_000);
   while (await started.session.sendBytes(pings));
@@ -307,10 +311,10 @@ forEachMode(
     const base = `http://127.0.0.1:${server.addr.port}`;
     try {
       const source = `return [request("${base}/").text, attempt(() => request("http://127.0.0.1:1/")).err?.tag]`;
-      await using started = await startSession(bed, "http_probe", {
-        grants: { net: [base] },
-        task: { args: [source] },
-      });
+      const probe = await fixture("http_probe");
+      assertEquals((await bed.run(["run", "--dry-run", "--net", base, probe])).code, 0);
+      const options = { grants: { net: [base] }, task: { args: [source] } };
+      await using started = await startPrepared(await prepareCapsule(bed, probe, options));
       const [code, , , , answer] = await endingOf(started);
       assertEquals([code, JSON.parse(String(answer))], [0, ["answered", "HTTP-request-denied"]]);
       const trace = readTrace(started.prepared);
@@ -322,12 +326,17 @@ forEachMode(
   },
 );
 
-forMode("binary", "session: 200 in a row give 200 results, each whole", async (bed) => {
-  for (let i = 0; i < 200; i++) {
-    const prepared = await prepareGuest(bed, "cat", { task: { instruction: `number ${i}` } });
-    await using started = await startPrepared(prepared);
-    assertEquals(await endingOf(started), [0, "completed", "guest", false, `number ${i}`]);
-  }
+forMode("binary", "session: of many in a row, two at a time, each gives its result, whole", async (bed) => {
+  let next = 0;
+  const worker = async () => {
+    while (next < MANY) {
+      const instruction = `number ${next++}`;
+      await using started = await startSession(bed, "cat", { task: { instruction } });
+      assertEquals(await endingOf(started), [0, "completed", "guest", false, instruction]);
+    }
+  };
+  await Promise.all([worker(), worker()]);
+  assertNothingLeft(bed);
 });
 
 function encodePings(count: number): Uint8Array {

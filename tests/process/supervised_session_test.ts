@@ -1,0 +1,87 @@
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { type ChildEnding, SessionChild, type SessionLaunch, Supervisor } from "../../src/supervisor/tree/mod.ts";
+import { type Bed, forEachMode, REPOSITORY } from "../harness.ts";
+import { childrenOf, waitForEnd } from "../processes.ts";
+import { prepareGuest, readAnswer, type SessionOptions, waitForText } from "./running_session.ts";
+import type { PreparedSession } from "../../src/session/mod.ts";
+
+/** A session of the guest `name` in a tree, and what was prepared for it. */
+async function spawnIn(tree: Supervisor, bed: Bed, name: string, options: SessionOptions = {}) {
+  const prepared = await prepareGuest(bed, name, options);
+  const { launch } = prepared;
+  const child = tree.spawn({ limits: launch.payload.limits, role: "command", prepare: (): SessionLaunch => launch });
+  if (!(child instanceof SessionChild)) throw new Error(`Spawn a session: refused at ${child.gate}`);
+  return { child, prepared };
+}
+
+function causeOf({ status, ended_by, outcome }: ChildEnding): unknown[] {
+  return [status, ended_by, outcome?.result];
+}
+
+/** A guest that never ends, and is up when this comes back. */
+async function spawnBusy(tree: Supervisor, bed: Bed): Promise<{ child: SessionChild; prepared: PreparedSession }> {
+  const spawned = await spawnIn(tree, bed, "probe", { task: { args: ['print("up"); printError("up"); for (;;);'] } });
+  await waitForText(`${spawned.prepared.places.runtime}/logs/stderr.log`, "up");
+  return spawned;
+}
+
+forEachMode(
+  "supervised session: its result, its failure and its death reach whoever waits, each by its name",
+  async (bed) => {
+    await using tree = new Supervisor({ treeTokens: 1_000 });
+    const done = await spawnIn(tree, bed, "cat", { task: { instruction: "asked" } });
+    assertEquals(causeOf(await done.child.ended), ["completed", "guest", "asked"]);
+    const trapped = await spawnIn(tree, bed, "trap");
+    assertEquals((await trapped.child.ended).status, "failed");
+    const refused = await spawnIn(tree, bed, "ok", { task: { warm: false, output_schema: {} } });
+    const ending = await refused.child.ended;
+    assertEquals([ending.status, ending.error?.code], ["failed", "payload.unsupported"], JSON.stringify(ending));
+    const busy = await spawnBusy(tree, bed);
+    const pid = busy.child.node().pid!;
+    const [cell] = childrenOf(pid);
+    Deno.kill(pid, "SIGKILL");
+    const killed = await busy.child.ended;
+    assertEquals([killed.status, killed.ended_by], ["crashed", "crashed"]);
+    assertStringIncludes(String(killed.detail), "SIGKILL");
+    await waitForEnd(cell!);
+    assertEquals([tree.list(), tree.budget.holders], [[], 0]);
+    for (const { prepared } of [done, trapped, refused, busy]) prepared[Symbol.dispose]();
+  },
+);
+
+forEachMode(
+  "supervised session: it is paused, resumed and stopped by its path, and its partial answer is kept",
+  async (bed) => {
+    await using tree = new Supervisor({ treeTokens: 1_000 });
+    const { child, prepared } = await spawnBusy(tree, bed);
+    tree.act("pause", child.path);
+    assertEquals(tree.list().map(({ state }) => state), ["paused"]);
+    tree.act("resume", child.path);
+    assertEquals(tree.list().map(({ state }) => state), ["running"]);
+    await tree.stop(child.path);
+    const ending = await child.ended;
+    assertEquals(causeOf(ending), ["cancelled", "terminated", "up\n"]);
+    assertEquals(readAnswer(prepared), "up\n");
+    prepared[Symbol.dispose]();
+  },
+);
+
+forEachMode("supervised session: its supervisor is killed, and no session and no cell outlives it", async (bed) => {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--no-check", "--quiet", `${REPOSITORY}/tests/process/doomed_supervisor.ts`, bed.mode],
+    stdout: "piped",
+  }).spawn();
+  const reader = child.stdout.getReader();
+  let said = "";
+  while (!said.includes("\n")) said += new TextDecoder().decode((await reader.read()).value);
+  const { root, pids } = JSON.parse(said) as { root: string; pids: number[] };
+  try {
+    assertEquals(pids.length, 2);
+    child.kill("SIGKILL");
+    await child.status;
+    for (const pid of pids) await waitForEnd(pid);
+  } finally {
+    await reader.cancel();
+    Deno.removeSync(root, { recursive: true });
+  }
+});
