@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type ChildEnding, SessionChild, type SessionLaunch, Supervisor } from "../../src/supervisor/tree/mod.ts";
+import { type ChildEnding, type SessionChild, type SessionLaunch, Supervisor } from "../../src/supervisor/tree/mod.ts";
 import { type Bed, forEachMode, REPOSITORY } from "../harness.ts";
 import { childrenOf, waitForEnd } from "../processes.ts";
 import { prepareGuest, readAnswer, type SessionOptions, waitForText } from "./running_session.ts";
@@ -10,7 +10,7 @@ async function spawnIn(tree: Supervisor, bed: Bed, name: string, options: Sessio
   const prepared = await prepareGuest(bed, name, options);
   const { launch } = prepared;
   const child = tree.spawn({ limits: launch.payload.limits, role: "command", prepare: (): SessionLaunch => launch });
-  if (!(child instanceof SessionChild)) throw new Error(`Spawn a session: refused at ${child.gate}`);
+  if (child.kind !== "child") throw new Error(`Spawn a session: refused at ${child.gate}`);
   return { child, prepared };
 }
 
