@@ -58,7 +58,7 @@ function classifyExit({ code, signal }: ChildExit): Outcome {
     return { status: "failed", exit_code: 8, ended_by: "cpu", detail: "the guest used up its CPU time" };
   }
   if (signal !== null && ABORT_SIGNALS.includes(signal)) {
-    const detail = `the cell was ended by ${signal} at its memory barrier`;
+    const detail = `the cell was ended by ${signal}: at its memory barrier, or by a fault of the runtime`;
     return { status: "failed", exit_code: 8, ended_by: "memory", detail };
   }
   // Ctrl-C reaches the whole group: the cell may be gone before the supervisor's own listener has run.

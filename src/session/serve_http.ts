@@ -178,7 +178,9 @@ function startCell(
 function describeLoss({ exit, fault, killedFor, stderr }: CellLoss): string {
   if (killedFor === "deadline") return "a guest went on behind its request's deadline";
   if (fault !== undefined) return fault.message;
-  if (exit.signal === "SIGABRT" || exit.signal === "SIGTRAP") return `ended by ${exit.signal} at its memory barrier`;
+  if (exit.signal === "SIGABRT" || exit.signal === "SIGTRAP") {
+    return `ended by ${exit.signal}: at its memory barrier, or by a fault of the runtime`;
+  }
   const tail = stderr.trim().split("\n").at(-1) ?? "";
   return `ended with ${exit.signal ?? `code ${exit.code}`}${tail === "" ? "" : `: ${tail}`}`;
 }

@@ -11,7 +11,9 @@ forMode(
     const hello = await fixture("hello_stdio");
     const inodes = new Set<number | null>();
     for (const state of ["cold", "warm"]) {
-      const results = await Promise.all(Array.from({ length: RUNS }, () => bed.run(["run", hello])));
+      const results = await Promise.all(
+        Array.from({ length: RUNS }, () => bed.run(["run", hello], { safetyNetMs: 300_000 })),
+      );
       for (const result of results) assertEquals(endOf(result), [0, "hello from wasm\n", ""], state);
       const [key, ...others] = namesIn(`${bed.home}/cache`);
       assertEquals(others, []);
