@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { fixture, forMode, type RunResult } from "../harness.ts";
+import { waitForNoProcess } from "../process/leftovers.ts";
 import { assertNothingAfterGc, assertWholeRecords, halfMade, namesIn, sessionsOf } from "./whole_records.ts";
 
 const RUNS = 50;
@@ -40,7 +41,9 @@ forMode(
     const [first, ...killed] = await Promise.all(runs.map((running) => running.result()));
     assertEquals(endOf(first!), [0, "hello from wasm\n", ""]);
     for (const { signal } of killed) assertEquals(signal, "SIGKILL");
-    assertEquals(halfMade(bed.home), []);
+    await waitForNoProcess(bed);
+    // A session that was being made may be left; of a turn to build nothing is.
+    assertEquals(halfMade(bed.home).filter((name) => turn.test(name)), []);
     await assertNothingAfterGc(bed);
   },
 );
