@@ -30,7 +30,10 @@ export interface Protection {
 /** Names of files that steer boll, wherever they lie. */
 const OWN_NAMES: ReadonlySet<string> = new Set(["capsule.jsonc", "boll.jsonc", "boll.lock", ".boll"]);
 
-/** How far below a writable folder strangers' manifests are looked for; known ones are always found. */
+/**
+ * How far below a writable folder strangers' manifests are looked for; known ones are always found. A courtesy, not a
+ * wall: a stranger's capsule runs by consent to its digest, and what a guest changed has another.
+ */
 const SEARCH_DEPTH = 3;
 const SEARCH_ENTRIES = 2_000;
 

@@ -6,6 +6,7 @@
  */
 import { basename, join } from "@std/path";
 import { type Bed, fixture, RunningBoll, type RunResult } from "../harness.ts";
+import { OutputReader } from "../running_boll.ts";
 import { makeWorld, snapshot } from "./arena_world.ts";
 import type { Attempt, GuestRoute, InjectedRoute, World } from "./attempt.ts";
 import { LIBC } from "./libc_source.ts";
@@ -28,6 +29,8 @@ export interface Stage {
   readonly variant?: { readonly path: string; readonly walls: string };
   /** Run by the user nobody, who must own the bed; only root can do that. */
   readonly asNobody?: true;
+  /** How often an attempt is made that depends on the moment; default {@link FEW_ROUNDS}. */
+  readonly rounds?: number;
 }
 
 /** Before the name of a route that is refused whatever stands. */
@@ -37,22 +40,39 @@ export const ROOT = "root.";
 /** Before the name of a route that some hosts leave to nobody. */
 export const HOST = "host.";
 
-const SAFETY_NET_MS = 120_000;
+/** Enough to get out where nothing holds. */
+const FEW_ROUNDS = 300;
+const SAFETY_NET_MS = 300_000;
 const NOBODY = 65534;
 
 /** How a program is started as nobody, without a group or a capability. */
 const AS_NOBODY = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"] as const;
 
+function often(rounds: number): string {
+  return `
+    const often = (attempt) => {
+      for (let round = 0; round < ${rounds}; round++) {
+        try { if (attempt(round) === true) return true; } catch { /* refused in this round */ }
+      }
+      return false;
+    };`;
+}
+
 /** Tries all guest's routes of each attempt. */
 export async function tryAsGuest(stage: Stage, attempts: readonly Attempt[]): Promise<Observation[]> {
   const routes = attempts.map(({ guest, guestTwin }) => sources({ ...guest, twin: guestTwin }));
   // Each attempt says /data and /workdir, and has its own.
-  const source = `
+  const source = `${often(stage.rounds ?? FEW_ROUNDS)}
     const worlds = JSON.parse(args[0]);
     const judge = ({ ok, err }) => ok === true ? "out" : err === undefined ? "nothing" : JSON.stringify(err);
     return [${routes.join(",\n")}].map((routes, number) => {
       const at = (path) => "/" + number + path;
       const guest = {
+        often,
+        withFile: (path, options, act) => {
+          const file = open(at(path), options);
+          try { return act(file); } finally { file[Symbol.dispose](); }
+        },
         env,
         args,
         open: (path, options) => open(at(path), options),
@@ -88,13 +108,14 @@ export async function tryInjected(stage: Stage, attempts: readonly Attempt[]): P
     `//injected
     const worlds = ${JSON.stringify(worlds)};
     ${LIBC}
+    ${often(stage.rounds ?? FEW_ROUNDS)}
     const { mounts } = load.grants.fs;
     const seen = [];
     for (const [at, routes] of [${routes.join(",\n")}].entries()) {
       const world = worlds[at];
       const preopen = mounts.findIndex(({ host }) => host === world.work);
       const askForLink = (path, target) => ports.makeSymlink({ preopen, path, target });
-      const tools = { libc, kernel, reaches, addressOf, operations, askForLink, env: load.env,
+      const tools = { often, libc, kernel, reaches, addressOf, operations, askForLink, env: load.env,
         cache: load.folders.cache, parent: Deno.ppid };
       const results = {};
       for (const [name, route] of Object.entries(routes)) {
@@ -136,6 +157,7 @@ async function observe(
     ]);
     // An attempt starts a thread of its own, which wants half a gigabyte of what its process may have.
     const flags = [...(stage.withoutFolders ? [] : folders), "--env", "GRANTED=value", "--memory", "2g", "--quiet"];
+    await using _swapper = await startSwapper(worlds.filter((_, at) => attempts[at]!.isSwapped));
     const run = await start(stage, ["run", guest, ...flags, "--", ...words(worlds)], worlds[0]!);
     const results = parseResults(run);
     return worlds.map(({ outside }, at) => ({
@@ -146,6 +168,28 @@ async function observe(
     bystander.kill("SIGKILL");
     await bystander.status;
   }
+}
+
+/** Swaps names of these worlds until it is disposed of. */
+async function startSwapper(worlds: readonly World[]): Promise<AsyncDisposable | undefined> {
+  if (worlds.length === 0) return undefined;
+  const pairs = worlds.flatMap(({ work }) => [
+    ...[`${work}/swapped-file`, `${work}/swapped-link`],
+    ...[`${work}/swapped-folder`, `${work}/swapped-folder-link`],
+  ]);
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--allow-ffi", "--no-check", new URL("swapper.ts", import.meta.url).pathname, ...pairs],
+    stdin: "null",
+    stdout: "piped",
+  }).spawn();
+  const output = new OutputReader(child.stdout);
+  await output.waitFor("up");
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await Promise.all([child.status, output.toEnd()]);
+    },
+  };
 }
 
 /** The executable, or a copy of it where nobody may not come to it: a checkout in the home of root. */

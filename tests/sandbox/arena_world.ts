@@ -16,9 +16,18 @@ export function makeWorld(bed: Bed, bystander: number, isNobody: boolean): World
     "data/a.txt": "granted",
     "data/deep/b.txt": "granted",
     "data/granted.json": '{"granted":true}',
+    "swapped.txt": "secret",
+    "swapped/in.txt": "secret",
     ...victims,
   });
-  const work = bed.folder(`${name}/work`, { "own.txt": "own", "own-1.txt": "own", "own-2.txt": "own" });
+  const work = bed.folder(`${name}/work`, {
+    "own.txt": "own",
+    "own-1.txt": "own",
+    "own-2.txt": "own",
+    "swapped-file": "own",
+    "swapped-folder/in.txt": "own",
+    "swapped-folder/own.txt": "own",
+  });
   Deno.mkdirSync(`${outside}/data/empty`);
   for (const [path, target] of Object.entries(plantedLinks(outside))) Deno.symlinkSync(target, join(outside, path));
   plantSpecials(`${outside}/data`);
@@ -68,6 +77,8 @@ function plantedLinks(outside: string): Record<string, string> {
     "data/to-init": "/proc/1",
     "../work/to-secret": "../outside/secret-8.txt",
     "../work/to-data": "../outside/data",
+    "../work/swapped-link": "../outside/swapped.txt",
+    "../work/swapped-folder-link": "../outside/swapped",
   };
 }
 

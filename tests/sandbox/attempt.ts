@@ -14,7 +14,10 @@ export interface World {
    * and `planted-socket`; where root plants them also the devices `planted-zero` and `planted-disk`.
    */
   readonly data: string;
-  /** Mounted for writing at `/workdir`: `own.txt`, `own-1.txt`, `own-2.txt`. */
+  /**
+   * Mounted for writing at `/workdir`: `own.txt`, `own-1.txt`, `own-2.txt`; `swapped-file` and `swapped-link`, which says
+   * `swapped.txt` outside; `swapped-folder` and `swapped-folder-link`, which says `swapped` outside.
+   */
   readonly work: string;
   /** A file of the system that no capsule may see: `/etc/shadow` where the tests may read it at all. */
   readonly system: string;
@@ -26,12 +29,27 @@ export interface World {
   readonly bystander: number;
 }
 
+/** What every route may use. */
+export interface Attacker {
+  /** Tries again and again, whatever is thrown, until `attempt` gives true. */
+  often(attempt: (round: number) => unknown): boolean;
+}
+
+/** A descriptor, as far as routes use it. */
+export interface GuestFile {
+  read(length: number, offset: number): readonly [Uint8Array, boolean];
+  write(bytes: Uint8Array, offset: number): unknown;
+  setSize(bytes: number): unknown;
+}
+
 /** What a guest's route may use: names that the probe binds. */
-export interface Guest {
+export interface Guest extends Attacker {
   readFile(path: string): string;
   writeFile(path: string, text: string): void;
   appendFile(path: string, text: string): void;
   open(path: string, options: Readonly<Record<string, boolean>>): unknown;
+  /** Opens, acts, and drops the descriptor. */
+  withFile<T>(path: string, options: Readonly<Record<string, boolean>>, act: (file: GuestFile) => T): T;
   makeFolder(path: string): void;
   removeFolder(path: string): void;
   removeFile(path: string): void;
@@ -44,7 +62,7 @@ export interface Guest {
 }
 
 /** What code in the guest's thread may use beside all of Deno's globals. */
-export interface Injected {
+export interface Injected extends Attacker {
   /** Calls a function of libc by name, where ffi lets it; throws when it says -1. */
   libc(name: string, ...values: (number | string | Uint8Array)[]): number;
   /** Makes a system call by name, where ffi lets it; throws when it says -1. */
@@ -78,6 +96,8 @@ export type InjectedRoute = (tools: Injected, world: World) => unknown;
 
 /** An attempt: several routes to the same end, and for each attacker a twin that is allowed and must work. */
 export interface Attempt {
+  /** Another process swaps `swapped-file` and `swapped-folder` of the work folder meanwhile. */
+  readonly isSwapped?: true;
   /** Empty where WASI has no call that could be tried. */
   readonly guest: Readonly<Record<string, GuestRoute>>;
   readonly guestTwin: GuestRoute;

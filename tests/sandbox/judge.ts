@@ -14,7 +14,12 @@ export interface Grounds {
   readonly variant: string;
   /** Everything is done by the user nobody, whose the bed is from then on. */
   readonly asNobody?: true;
+  /** How often an attempt is made that depends on the moment, where a wall must hold it. */
+  readonly rounds?: number;
 }
+
+/** How often names are swapped under an attempt that a wall must hold. */
+export const MANY_ROUNDS = 10_000;
 
 const GUEST_WALLS = ["product", "1"] as const;
 const INJECTED_WALLS = ["", "234", "1", "2", "3", "4"] as const;
@@ -45,21 +50,23 @@ export async function tryEscapes(grounds: Grounds, escapes: readonly Escape[]): 
   return new Map(escapes.map((escape, at) => [escape, seen[at] as unknown as Sighting]));
 }
 
-function stageOf({ variant: path, ...who }: Grounds, walls: string): Stage {
-  return walls === "product" ? who : { ...who, variant: { path, walls } };
+function stageOf({ variant: path, rounds, ...who }: Grounds, walls: string): Stage {
+  const often = rounds !== undefined && ["product", "1", "4"].includes(walls) ? { rounds } : {};
+  return { ...who, ...often, ...(walls === "product" ? {} : { variant: { path, walls } }) };
 }
 
 /** Every way in which an escape did not go as the table says; none is as it should be. */
 export function judgeEscape(escape: Escape, seen: Sighting): string[] {
-  const surprises = [...judgeGuest(seen), ...judgeInjected(escape, seen)];
+  const surprises = [...judgeGuest(escape, seen), ...judgeInjected(escape, seen)];
   return surprises.map((surprise) => `${escape.name}: ${surprise}`);
 }
 
 /** The guest's own routes, behind all walls and, on the variant, behind wall 1 alone. */
-function judgeGuest({ guest }: Sighting): string[] {
+function judgeGuest({ walls, beyondWallOne }: Escape, { guest }: Sighting): string[] {
+  const isHeld = walls[0].holds || beyondWallOne;
   return [
     ...mustHold("a guest behind all walls", guest.product),
-    ...mustHold("a guest behind wall 1 alone", guest["1"]),
+    ...(isHeld ? mustHold : mustFail)("a guest behind wall 1 alone", guest["1"]),
     ...oddRefusals(guest["1"]),
   ];
 }
@@ -99,7 +106,7 @@ function mustFail(who: string, seen: Observation): string[] {
   const out = routesOut(seen);
   const impossible = out.filter((name) => name.startsWith(RUNTIME));
   return [
-    ...(out.length === 0 ? [`${who} was held, and the table says that it cannot be`] : []),
+    ...(out.length === 0 && seen.changed.length === 0 ? [`${who} was held, and the table says that it cannot be`] : []),
     ...impossible.map((name) => `${who} got out by ${name}`),
     ...twinWorks(who, seen),
   ];
@@ -120,7 +127,10 @@ function twinWorks(who: string, { results }: Observation): string[] {
   return results.twin === "out" ? [] : [`${who} was refused the allowed twin: ${results.twin}`];
 }
 
-const REFUSALS = ["not-permitted", "read-only", "no-entry", "bad-descriptor", "not-directory"];
+const REFUSALS = [
+  ...["not-permitted", "read-only", "no-entry", "bad-descriptor", "not-directory"],
+  ...["insufficient-memory", "file-too-large"], // limits
+];
 
 /** A guest's route is refused with a WASI code that says so, or else the route is wrong. */
 function oddRefusals({ results }: Observation): string[] {

@@ -164,6 +164,26 @@ export const identity: Attempt = {
   },
 };
 
+/** Commands to the terminal that type for its user, take it over, or redirect it; and to files, of the same kind. */
+export const terminalCommands: Attempt = {
+  ...ownFile,
+  injected: {
+    type: ({ reaches }) => reaches("ioctl", 0, 0x5412, "x"), // TIOCSTI
+    paste: ({ reaches }) => reaches("ioctl", 0, 0x541c, "\x03"), // TIOCLINUX
+    takeOver: ({ reaches }) => reaches("ioctl", 0, 0x540e, 0), // TIOCSCTTY
+    foreground: ({ reaches }) => reaches("ioctl", 0, 0x5410, new Uint8Array(4)), // TIOCSPGRP
+    discipline: ({ reaches }) => reaches("ioctl", 0, 0x5423, new Uint8Array(4)), // TIOCSETD
+    resize: ({ reaches }) => reaches("ioctl", 0, 0x5414, new Uint8Array(8)), // TIOCSWINSZ
+    keys: ({ reaches }) => reaches("ioctl", 0, 0x4b47, new Uint8Array(4)), // KDSKBENT
+    signals: ({ reaches }) => reaches("ioctl", 0, 0x5452, new Uint8Array(4)), // FIOASYNC
+    attributes: ({ reaches }) => reaches("ioctl", 0, 0x40086602, new Uint8Array(8)), // FS_IOC_SETFLAGS
+    network: ({ reaches }) => reaches("ioctl", 0, 0x8912, new Uint8Array(16)), // SIOCGIFCONF
+  },
+  byHost: {
+    console: ({ reaches }) => reaches("ioctl", 0, 0x541d, 0), // TIOCCONS
+  },
+};
+
 /** The machine: its clock, name, disks, kernel, and end. */
 export const machine: Attempt = {
   ...ownFile,

@@ -5,7 +5,7 @@
  */
 import { stop } from "esbuild";
 import { Bed } from "../harness.ts";
-import { type Grounds, judgeEscape, tryEscapes, untried } from "./judge.ts";
+import { type Grounds, judgeEscape, MANY_ROUNDS, tryEscapes, untried } from "./judge.ts";
 import { toMarkdown } from "./markdown.ts";
 import { ESCAPES, type Verdict, WALL_NAMES } from "./table.ts";
 import { judgeNetEscape, tryNetEscapes } from "./network_judge.ts";
@@ -35,11 +35,11 @@ async function tryAll(): Promise<number> {
     }
     console.log();
   };
-  await tryFiles({ bed, variant });
+  await tryFiles({ bed, variant, rounds: MANY_ROUNDS });
   if (Deno.uid() === 0) {
     console.log("The same as nobody:");
     await using nobodys = new Bed("binary");
-    await tryFiles({ bed: nobodys, variant, asNobody: true });
+    await tryFiles({ bed: nobodys, variant, asNobody: true, rounds: MANY_ROUNDS });
   }
   head(NET_WALL_NAMES);
   const sightings = await tryNetEscapes({ bed, variant }, NET_ESCAPES);

@@ -6,7 +6,9 @@
 import type { Attempt } from "./attempt.ts";
 import * as files from "./file_attempts.ts";
 import * as kernel from "./kernel_attempts.ts";
+import * as limits from "./limit_attempts.ts";
 import * as processes from "./process_attempts.ts";
+import * as races from "./race_attempts.ts";
 import * as readOnly from "./read_only_attempts.ts";
 import * as special from "./special_attempts.ts";
 
@@ -91,6 +93,27 @@ export const ESCAPES: readonly Escape[] = [
       cannot("the guest's thread may not make links, but follows what the main thread makes for it"),
       SAME_USER,
       holds("it may be made; the kernel judges where it leads"),
+    ],
+  },
+  {
+    name: "a link swapped during the walk, 10 000 times",
+    attempt: races.swappedLink,
+    walls: [
+      holds("what is open must be what was looked at, before a byte is read, written or cut"),
+      cannot("Deno matches the link's own path and follows it"),
+      SAME_USER,
+      holds("the kernel judges what it opens"),
+    ],
+  },
+  {
+    name: "a folder swapped during the walk, 10 000 times",
+    attempt: races.swappedFolder,
+    onlyOne: "between the look at a folder and its use only the kernel is",
+    walls: [
+      cannot("Deno has no way to open below a folder that is held"),
+      cannot("Deno matches the path and follows it"),
+      SAME_USER,
+      holds("the kernel judges what it opens"),
     ],
   },
   {
@@ -272,6 +295,11 @@ export const ESCAPES: readonly Escape[] = [
     walls: [holds("no such import"), holds("no ffi"), SAME_USER, holds("seccomp refuses; no_new_privs")],
   },
   {
+    name: "type into the terminal, take it over: TIOCSTI, TIOCLINUX",
+    attempt: kernel.terminalCommands,
+    walls: [holds("no such import"), holds("no ffi"), SAME_USER, holds("seccomp: its size and modes, no more")],
+  },
+  {
     name: "the machine: modules, kernel, clock, name, disks, end",
     attempt: kernel.machine,
     walls: [holds("no such import"), holds("no ffi"), SAME_USER, holds("seccomp refuses")],
@@ -284,6 +312,26 @@ export const ESCAPES: readonly Escape[] = [
       cannot("a folder to read is one to go to"),
       SAME_USER,
       holds("seccomp: refused; a mask is not taken"),
+    ],
+  },
+  {
+    name: "more open files than granted",
+    attempt: limits.manyFiles,
+    walls: [
+      holds("counted"),
+      cannot("its lists know no count"),
+      holds("a limit of the process"),
+      cannot("it counts nothing"),
+    ],
+  },
+  {
+    name: "a file longer than granted",
+    attempt: limits.longFile,
+    walls: [
+      holds("compared"),
+      cannot("its lists know no size"),
+      holds("a limit of the process"),
+      cannot("it counts nothing"),
     ],
   },
 ];

@@ -1,0 +1,68 @@
+/**
+ * Attempts while another process swaps a name without a pause: what is at it is granted at one moment, and leads out at
+ * the next. The rounds are shared by all ways; what was written shows in what has changed.
+ */
+import type { Attempt } from "./attempt.ts";
+
+/** A file that is a link to a secret half of the time. */
+export const swappedLink: Attempt = {
+  isSwapped: true,
+  guest: {
+    often: ({ often, withFile, setTimes }) => {
+      const path = "/workdir/swapped-file";
+      const bytes = new Uint8Array([119]);
+      const ways = [
+        () => withFile(path, { read: true }, (file) => file.read(9, 0)[0].length === "secret".length),
+        () => withFile(path, { write: true }, (file) => file.write(bytes, 0)),
+        () => withFile(path, { write: true, create: true, truncate: true }, (file) => file.write(bytes, 0)),
+        () => setTimes(path, { tag: "now" }, { tag: "now" }),
+      ];
+      return often((round) => ways[round % ways.length]!());
+    },
+  },
+  guestTwin: ({ often, withFile }) =>
+    often(() =>
+      withFile("/workdir/swapped-file", { read: true }, (file) => file.read(9, 0)[0].length < "secret".length)
+    ),
+  injected: {
+    often: ({ often }, { work, outside }) =>
+      often((round) => {
+        if (round % 2 === 0) return Deno.readTextFileSync(`${work}/swapped-file`) === "secret";
+        Deno.writeTextFileSync(`${work}/swapped-file`, "written", { append: true });
+        return Deno.readTextFileSync(`${outside}/swapped.txt`) !== "secret";
+      }),
+  },
+  injectedTwin: ({ often }, { work }) => often(() => /^(own|w)/.test(Deno.readTextFileSync(`${work}/swapped-file`))),
+};
+
+/** A folder that is a link to one outside half of the time. */
+export const swappedFolder: Attempt = {
+  isSwapped: true,
+  guest: {
+    often: ({ often, withFile, makeFolder, symlink, link }) => {
+      const folder = "/workdir/swapped-folder";
+      const bytes = new Uint8Array([119]);
+      const create = { write: true, create: true, exclusive: true };
+      const ways = [
+        () => withFile(`${folder}/in.txt`, { read: true }, (file) => file.read(9, 0)[0].length === "secret".length),
+        () => withFile(`${folder}/in.txt`, { write: true, truncate: true }, () => false),
+        (round: number) => withFile(`${folder}/new-${round}`, create, (file) => file.write(bytes, 0)),
+        (round: number) => makeFolder(`${folder}/new-${round}`),
+        (round: number) => symlink("in.txt", `${folder}/new-${round}`),
+        (round: number) => link("/workdir/own.txt", `${folder}/new-${round}`),
+      ];
+      return often((round) => ways[round % ways.length]!(round));
+    },
+  },
+  guestTwin: ({ often, withFile }) =>
+    often(() => withFile("/workdir/swapped-folder/own.txt", { read: true }, (file) => file.read(9, 0)[0].length === 3)),
+  injected: {
+    often: ({ often }, { work, outside }) =>
+      often((round) => {
+        if (round % 2 === 0) return Deno.readTextFileSync(`${work}/swapped-folder/in.txt`) === "secret";
+        Deno.writeTextFileSync(`${work}/swapped-folder/new-${round}`, "written");
+        return Deno.lstatSync(`${outside}/swapped/new-${round}`) !== undefined;
+      }),
+  },
+  injectedTwin: ({ often }, { work }) => often(() => Deno.readTextFileSync(`${work}/swapped-folder/own.txt`) === "own"),
+};
