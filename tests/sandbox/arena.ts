@@ -40,8 +40,9 @@ export const ROOT = "root.";
 /** Before the name of a route that some hosts leave to nobody. */
 export const HOST = "host.";
 
-/** Enough to get out where nothing holds. */
-const FEW_ROUNDS = 300;
+const FEW_ROUNDS = 1000;
+/** For what succeeds as soon as the other process had its turn, however loaded the machine is. */
+export const ENDLESS_ROUNDS = 1_000_000;
 const SAFETY_NET_MS = 300_000;
 const NOBODY = 65534;
 
@@ -50,12 +51,14 @@ const AS_NOBODY = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear
 
 function often(rounds: number): string {
   return `
-    const often = (attempt) => {
-      for (let round = 0; round < ${rounds}; round++) {
+    const tryFor = (rounds, attempt) => {
+      for (let round = 0; round < rounds; round++) {
         try { if (attempt(round) === true) return true; } catch { /* refused in this round */ }
       }
       return false;
-    };`;
+    };
+    const often = (attempt) => tryFor(${rounds}, attempt);
+    const eventually = (attempt) => tryFor(${ENDLESS_ROUNDS}, attempt);`;
 }
 
 /** Tries all guest's routes of each attempt. */
@@ -69,6 +72,7 @@ export async function tryAsGuest(stage: Stage, attempts: readonly Attempt[]): Pr
       const at = (path) => "/" + number + path;
       const guest = {
         often,
+        eventually,
         withFile: (path, options, act) => {
           const file = open(at(path), options);
           try { return act(file); } finally { file[Symbol.dispose](); }
@@ -115,7 +119,7 @@ export async function tryInjected(stage: Stage, attempts: readonly Attempt[]): P
       const world = worlds[at];
       const preopen = mounts.findIndex(({ host }) => host === world.work);
       const askForLink = (path, target) => ports.makeSymlink({ preopen, path, target });
-      const tools = { often, libc, kernel, reaches, addressOf, operations, askForLink, env: load.env,
+      const tools = { often, eventually, libc, kernel, reaches, addressOf, operations, askForLink, env: load.env,
         cache: load.folders.cache, parent: Deno.ppid };
       const results = {};
       for (const [name, route] of Object.entries(routes)) {

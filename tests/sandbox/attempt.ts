@@ -33,6 +33,8 @@ export interface World {
 export interface Attacker {
   /** Tries again and again, whatever is thrown, until `attempt` gives true. */
   often(attempt: (round: number) => unknown): boolean;
+  /** The same for what must succeed as soon as another process had its turn. */
+  eventually(attempt: (round: number) => unknown): boolean;
 }
 
 /** A descriptor, as far as routes use it. */

@@ -5,7 +5,7 @@ import { Bed, forEachMode, REPOSITORY } from "../harness.ts";
 import { type Observation, tryAsGuest, tryInjected } from "./arena.ts";
 import type { Attempt } from "./attempt.ts";
 import { ownFiles, plantedLink, systemFile } from "./file_attempts.ts";
-import { judgeEscape, MANY_ROUNDS, type Sighting, tryEscapes } from "./judge.ts";
+import { judgeEscape, type Sighting, tryEscapes } from "./judge.ts";
 import { exec, inheritedEnvironment } from "./process_attempts.ts";
 import { toMarkdown } from "./markdown.ts";
 import { NET_ESCAPES, NET_WALL_NAMES } from "./network_table.ts";
@@ -26,7 +26,7 @@ Deno.test.beforeAll(async () => {
   variant = await buildVariant();
   for (const user of USERS) {
     beds.set(user, new Bed("binary"));
-    const who = user === "nobody" ? { asNobody: true } as const : { rounds: MANY_ROUNDS };
+    const who = user === "nobody" ? { asNobody: true } as const : {};
     sightings.set(user, await tryEscapes({ bed: beds.get(user)!, variant, ...who }, ESCAPES));
   }
   bed = beds.get(USERS[0])!;
@@ -56,7 +56,7 @@ function routesOut(seen: readonly Observation[]): string[][] {
 Deno.test("escape: without a folder the guest has no thread of its own, and walls 2 and 4 hold there too [binary]", async () => {
   for (const wall of [2, 4]) {
     const stage = { bed, variant: { path: variant, walls: String(wall) }, withoutFolders: true } as const;
-    const attempts = attemptsHeldBy(wall);
+    const attempts = attemptsHeldBy(wall).filter(({ isSwapped }) => !isSwapped); // there is no folder to swap names in
     const seen = await tryInjected(stage, attempts);
     assertEquals(routesOut(seen), attempts.map(() => []), `wall ${wall}`);
     assertEquals(seen.flatMap(({ changed }) => changed), []);

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Bed } from "../harness.ts";
-import { HOST, type Observation, ROOT, RUNTIME, type Stage, tryAsGuest, tryInjected } from "./arena.ts";
+import { ENDLESS_ROUNDS, HOST, type Observation, ROOT, RUNTIME, type Stage, tryAsGuest, tryInjected } from "./arena.ts";
 import { type Escape, WALL_NAMES } from "./table.ts";
 
 /** What escapes are tried against. */
@@ -51,7 +51,9 @@ export async function tryEscapes(grounds: Grounds, escapes: readonly Escape[]): 
 }
 
 function stageOf({ variant: path, rounds, ...who }: Grounds, walls: string): Stage {
-  const often = rounds !== undefined && ["product", "1", "4"].includes(walls) ? { rounds } : {};
+  // Where no wall holds such an attempt it ends with the first round that gets out.
+  const isFree = ["", "2", "3"].includes(walls);
+  const often = isFree ? { rounds: ENDLESS_ROUNDS } : rounds === undefined ? {} : { rounds };
   return { ...who, ...often, ...(walls === "product" ? {} : { variant: { path, walls } }) };
 }
 

@@ -20,8 +20,8 @@ export const swappedLink: Attempt = {
       return often((round) => ways[round % ways.length]!());
     },
   },
-  guestTwin: ({ often, withFile }) =>
-    often(() =>
+  guestTwin: ({ eventually, withFile }) =>
+    eventually(() =>
       withFile("/workdir/swapped-file", { read: true }, (file) => file.read(9, 0)[0].length < "secret".length)
     ),
   injected: {
@@ -32,7 +32,8 @@ export const swappedLink: Attempt = {
         return Deno.readTextFileSync(`${outside}/swapped.txt`) !== "secret";
       }),
   },
-  injectedTwin: ({ often }, { work }) => often(() => /^(own|w)/.test(Deno.readTextFileSync(`${work}/swapped-file`))),
+  injectedTwin: ({ eventually }, { work }) =>
+    eventually(() => /^(own|w)/.test(Deno.readTextFileSync(`${work}/swapped-file`))),
 };
 
 /** A folder that is a link to one outside half of the time. */
@@ -54,8 +55,10 @@ export const swappedFolder: Attempt = {
       return often((round) => ways[round % ways.length]!(round));
     },
   },
-  guestTwin: ({ often, withFile }) =>
-    often(() => withFile("/workdir/swapped-folder/own.txt", { read: true }, (file) => file.read(9, 0)[0].length === 3)),
+  guestTwin: ({ eventually, withFile }) =>
+    eventually(() =>
+      withFile("/workdir/swapped-folder/own.txt", { read: true }, (file) => file.read(9, 0)[0].length === 3)
+    ),
   injected: {
     often: ({ often }, { work, outside }) =>
       often((round) => {
@@ -64,5 +67,6 @@ export const swappedFolder: Attempt = {
         return Deno.lstatSync(`${outside}/swapped/new-${round}`) !== undefined;
       }),
   },
-  injectedTwin: ({ often }, { work }) => often(() => Deno.readTextFileSync(`${work}/swapped-folder/own.txt`) === "own"),
+  injectedTwin: ({ eventually }, { work }) =>
+    eventually(() => Deno.readTextFileSync(`${work}/swapped-folder/own.txt`) === "own"),
 };

@@ -96,7 +96,7 @@ export const ESCAPES: readonly Escape[] = [
     ],
   },
   {
-    name: "a link swapped during the walk, 10 000 times",
+    name: "a link swapped during the walk",
     attempt: races.swappedLink,
     walls: [
       holds("what is open must be what was looked at, before a byte is read, written or cut"),
@@ -106,7 +106,7 @@ export const ESCAPES: readonly Escape[] = [
     ],
   },
   {
-    name: "a folder swapped during the walk, 10 000 times",
+    name: "a folder swapped during the walk",
     attempt: races.swappedFolder,
     onlyOne: "between the look at a folder and its use only the kernel is",
     walls: [
