@@ -1,6 +1,6 @@
 /**
  * One minified bundle per role, flat in one folder, so that a process loads only what its role needs: `main.js` picks
- * the role, and each role's code is one file (`cli.js` splits off what its verbs load lazily).
+ * the role, and each role's code is one file, from which what it loads lazily is split off.
  *
  * An `import()` or `require()` that is not resolved here fails the build: in the executable it would read the disk.
  * @module
@@ -8,6 +8,9 @@
 import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 import { join, normalize, relative, resolve } from "@std/path";
 import { ROLES } from "./rooms.ts";
+
+/** The bundles that load some of their code only when it is needed. */
+const SPLIT: ReadonlySet<string> = new Set(["cli.js", "session.js", "cell.js", "worker.js"]);
 
 /** What goes in and out of {@link bundleRoles}. */
 export interface BundleOptions {
@@ -32,7 +35,7 @@ export async function bundleRoles(options: BundleOptions): Promise<Sources> {
     const { metafile } = await build({
       ...shared,
       entryPoints: { [bundle.replace(/\.js$/, "")]: join(options.root, entry) },
-      splitting: bundle === "cli.js",
+      splitting: SPLIT.has(bundle),
     });
     checkImports(metafile, options);
     for (const [output, parts] of Object.entries(metafile.outputs)) {

@@ -46,6 +46,7 @@ export const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/supervisor/tree/mod.ts": ["session", "delegation", "cli"],
   "src/protocol/tree/mod.ts": ["supervisor", "session", "delegation", "cli"],
   "src/supervisor/tree_socket/mod.ts": ["session", "delegation", "cli"],
+  "src/wasi/network.ts": ["guest"],
 };
 
 /** Global or member that only the room named may use; `null` is none. */

@@ -1,9 +1,9 @@
 import { findHandler, type HandleRequest, instantiate, type LoadedComponent, MemoryWatch } from "../component/mod.ts";
-import { parseNetEntry } from "../grants/mod.ts";
 import type { FromCell, HttpCall, ServeLoad, ToCell } from "../protocol/mod.ts";
-import { closedSink, closedSource, createWasi, type WasiHost } from "../wasi/mod.ts";
+import { closedSink, closedSource, createWasi, type NetworkLink, type WasiHost } from "../wasi/mod.ts";
+import { linkHttpTypes, openNetwork } from "../wasi/network.ts";
 import { LogLines } from "./log_lines.ts";
-import { type GuestPorts, preopensOf } from "./run_guest.ts";
+import { accessOf, type GuestPorts, preopensOf } from "./run_guest.ts";
 import { ServedCall } from "./served_call.ts";
 
 /** A fresh instance that waits for its request. */
@@ -101,7 +101,7 @@ export class HttpServer {
   }
 
   #createHost(slot: InstanceSlot): WasiHost {
-    const { grants, network, args, env } = this.#load;
+    const { grants, args, env } = this.#load;
     const { limits } = grants;
     return createWasi({
       args,
@@ -119,19 +119,15 @@ export class HttpServer {
         workBytes: limits.work_bytes,
         ...(limits.output_bytes === undefined ? {} : { outputBytes: limits.output_bytes }),
       },
-      serves: true,
-      ...(network === undefined ? {} : {
-        network: {
-          entries: grants.net.map(parseNetEntry),
-          gate: { port: network.gate_port, credential: network.credential },
-          caCerts: network.ca_certs,
-          udpPeers: network.udp_peers,
-          resolve: (name: string) => this.#ports.resolve(name),
-        },
-      }),
+      network: this.#openNetwork(),
       onDenied: this.#ports.onDenied,
       makeSymlink: this.#ports.makeSymlink,
     });
+  }
+
+  #openNetwork(): NetworkLink {
+    const access = accessOf(this.#load, this.#ports);
+    return access === undefined ? linkHttpTypes() : openNetwork(access, this.#ports.onDenied);
   }
 
   #openLog(slot: InstanceSlot, stream: "stdout" | "stderr"): LogLines {

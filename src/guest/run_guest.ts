@@ -1,6 +1,6 @@
 import { findRun, instantiate, type LoadedComponent, MemoryWatch } from "../component/mod.ts";
 import { parseNetEntry } from "../grants/mod.ts";
-import type { CellUsage, GuestEnding, RunLoad } from "../protocol/mod.ts";
+import type { CellUsage, GuestEnding, RunLoad, ServeLoad } from "../protocol/mod.ts";
 import {
   closedSink,
   closedSource,
@@ -9,6 +9,7 @@ import {
   inheritedSink,
   inheritedStdin,
   type NetworkAccess,
+  type NetworkLink,
   type Preopen,
   type ReadAhead,
   type Resolution,
@@ -40,7 +41,7 @@ export function preopensOf(load: Pick<RunLoad, "grants" | "folders">): Preopen[]
 
 /** Links the component against exactly what its grants allow, calls `wasi:cli/run`, and says how it ended. */
 export async function runGuest(load: RunLoad, loaded: LoadedComponent, ports: GuestPorts): Promise<GuestReport> {
-  const host = createHost(load, ports);
+  const host = createHost(load, ports, await openNetworkOf(load, ports));
   const memory = new MemoryWatch(load.component.memories);
   const ended = await callRun(host, loaded, memory);
   const limit = host.limitReached();
@@ -50,7 +51,7 @@ export async function runGuest(load: RunLoad, loaded: LoadedComponent, ports: Gu
   return { ending, usage: measure(host, memory) };
 }
 
-function createHost(load: RunLoad, ports: GuestPorts): WasiHost {
+function createHost(load: RunLoad, ports: GuestPorts, network: NetworkLink | undefined): WasiHost {
   const { grants } = load;
   return createWasi({
     args: load.args,
@@ -72,22 +73,29 @@ function createHost(load: RunLoad, ports: GuestPorts): WasiHost {
       workBytes: grants.limits.work_bytes,
       ...(grants.limits.output_bytes === undefined ? {} : { outputBytes: grants.limits.output_bytes }),
     },
-    ...networkOf(load, ports),
+    ...(network === undefined ? {} : { network }),
     onDenied: ports.onDenied,
     makeSymlink: ports.makeSymlink,
   });
 }
 
-function networkOf({ grants, network }: RunLoad, ports: GuestPorts): { network?: NetworkAccess } {
-  if (network === undefined) return {};
+/** The network's code is loaded only for a guest that has one. */
+async function openNetworkOf(load: RunLoad, ports: GuestPorts): Promise<NetworkLink | undefined> {
+  const access = accessOf(load, ports);
+  if (access === undefined) return undefined;
+  const { openNetwork } = await import("../wasi/network.ts");
+  return openNetwork(access, ports.onDenied);
+}
+
+/** A guest's way to the network; undefined where its grants name no place of it. */
+export function accessOf({ grants, network }: RunLoad | ServeLoad, ports: GuestPorts): NetworkAccess | undefined {
+  if (network === undefined) return undefined;
   return {
-    network: {
-      entries: grants.net.map(parseNetEntry),
-      gate: { port: network.gate_port, credential: network.credential },
-      caCerts: network.ca_certs,
-      udpPeers: network.udp_peers,
-      resolve: (name) => ports.resolve(name),
-    },
+    entries: grants.net.map(parseNetEntry),
+    gate: { port: network.gate_port, credential: network.credential },
+    caCerts: network.ca_certs,
+    udpPeers: network.udp_peers,
+    resolve: (name) => ports.resolve(name),
   };
 }
 

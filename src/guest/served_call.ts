@@ -10,7 +10,7 @@ import {
   MAX_HEAD_FIELDS,
   type StreamChunk,
 } from "../protocol/mod.ts";
-import { type IncomingExchange, openExchange, type ServedAnswer } from "../wasi/mod.ts";
+import { type IncomingExchange, openExchange, type ServedAnswer } from "../wasi/network.ts";
 import { classifyThrown } from "./classify_thrown.ts";
 import type { Emit, SpareInstance } from "./http_server.ts";
 

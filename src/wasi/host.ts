@@ -3,15 +3,9 @@ import { clockImports } from "./clocks.ts";
 import type { LimitReached } from "./endings.ts";
 import { FileHost } from "./file_host.ts";
 import { filesystemImports } from "./filesystem.ts";
-import { httpTypeImports, outgoingHandlerImports } from "./http/http.ts";
-import { IdleWires } from "./http/idle_wires.ts";
 import { ioImports, sourceReadiness } from "./io.ts";
-import { GateWay } from "./net/gate_way.ts";
-import { NetCheck } from "./net/net_check.ts";
-import type { NetworkAccess } from "./net/network_access.ts";
-import { OpenEnds } from "./net/open_ends.ts";
+import type { NetworkLink } from "./network.ts";
 import { randomImports } from "./random.ts";
-import { Sockets } from "./sockets/sockets.ts";
 import { countedSink, Usage } from "./usage.ts";
 import type { MountMode } from "../grants/mod.ts";
 import type { ByteSink, ByteSource } from "./ports.ts";
@@ -64,10 +58,8 @@ export interface WasiOptions {
   /** Interfaces that are linked only when granted. */
   readonly interfaces: { readonly clocks: boolean; readonly random: boolean };
   readonly limits: HostLimits;
-  /** The guest is a service: it is handed requests, so that `wasi:http/types` is linked without a network. */
-  readonly serves?: boolean;
-  /** The way to the network; absent is none, and neither `wasi:http` nor `wasi:sockets`. */
-  readonly network?: NetworkAccess;
+  /** The way to the network, opened by `network.ts`; absent is none, and neither `wasi:http` nor `wasi:sockets`. */
+  readonly network?: NetworkLink;
   onDenied(denial: Denial): void;
   /** Port: the cell's main thread makes the link with `symlinkInside`. Throws the WASI error code as a string. */
   makeSymlink(place: SymlinkPlace): void;
@@ -100,14 +92,13 @@ export interface WasiHost {
 export function createWasi(options: WasiOptions): WasiHost {
   const usage = new Usage(options.limits);
   const host = new FileHost(options, usage);
-  const network = options.network === undefined ? undefined : openNetwork(options.network, options);
+  const { network } = options;
   const imports = {
     ...cliImports(options, stdioOf(options, usage)),
     ...ioImports(),
     ...filesystemImports(host),
     ...(options.interfaces.clocks ? clockImports() : {}),
     ...(options.interfaces.random ? randomImports() : {}),
-    ...(options.serves ? httpTypeImports() : {}),
     ...network?.imports,
   };
   return {
@@ -119,34 +110,6 @@ export function createWasi(options: WasiOptions): WasiHost {
     close: () => host.close(),
     settle: async () => await network?.settle(),
     cut: () => network?.cut(),
-  };
-}
-
-/** Both network packages, whatever the entries: which of them is linked is the imports' wall, and each call is checked. */
-function openNetwork(access: NetworkAccess, { onDenied }: WasiOptions) {
-  const check = new NetCheck(access.entries, (denial) => onDenied(denial));
-  const way = new GateWay(access);
-  const idle = new IdleWires();
-  const [requests, ends] = [new OpenEnds(), new OpenEnds()];
-  const sockets = new Sockets({ access, way, check, ends });
-  const cut = () => {
-    requests.endAll();
-    idle.close();
-    ends.endAll();
-  };
-  return {
-    imports: {
-      ...httpTypeImports(),
-      ...outgoingHandlerImports({ gate: way, idle, ends: requests }, check),
-      ...sockets.imports(),
-    },
-    cut,
-    async settle() {
-      requests.endAll();
-      idle.close();
-      await sockets.settle();
-      cut();
-    },
   };
 }
 

@@ -4,6 +4,7 @@ import type { Denial, WasiHost } from "../host.ts";
 import { createWasi } from "../host.ts";
 import { bareOptions } from "../host_fixture.ts";
 import type { InputStream } from "../input_stream.ts";
+import { openNetwork } from "../network.ts";
 import { wasiStreamEnd } from "./stream_fixture.ts";
 
 /** A host whose network goes through a gate of its own. */
@@ -36,19 +37,18 @@ export function openNetFixture(
     ...options,
   });
   const { user, password } = gate.credential;
-  const wasi = createWasi(bareOptions({
-    onDenied: (denial) => denials.push(denial),
-    network: {
-      entries: parsed,
-      gate: { port: gate.port, credential: `${user}:${password}` },
-      caCerts,
-      udpPeers: [],
-      async resolve(name) {
-        const found = await gate.resolveName(name);
-        return found.ok ? found : { ok: false, error: found.error };
-      },
+  const onDenied = (denial: Denial) => denials.push(denial);
+  const network = openNetwork({
+    entries: parsed,
+    gate: { port: gate.port, credential: `${user}:${password}` },
+    caCerts,
+    udpPeers: [],
+    async resolve(name) {
+      const found = await gate.resolveName(name);
+      return found.ok ? found : { ok: false, error: found.error };
     },
-  }));
+  }, onDenied);
+  const wasi = createWasi(bareOptions({ onDenied, network }));
   return {
     wasi,
     denials,
