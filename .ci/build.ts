@@ -10,9 +10,12 @@ import { join } from "@std/path";
 import { type BaseBinary, cutBase, findBaseBinary } from "./base_binary.ts";
 import { bomText } from "./bom.ts";
 import { bundleRoles, type Sources } from "./bundle.ts";
+import { addCodeCaches } from "./code_cache.ts";
 import { COMPILE_FLAGS, compileFolder, listFiles } from "./compile.ts";
 import { embeddedPackages } from "./embedded_packages.ts";
 import { type Licensed, noticesText } from "./notices.ts";
+import { packRoles } from "./pack.ts";
+import { makeWarmUps } from "./warm_up.ts";
 
 /** The executable may not be larger, bytes: every process of a run maps it. */
 const MAX_BYTES = 110_000_000;
@@ -35,7 +38,7 @@ export async function buildExecutable(root: string): Promise<Built> {
     const packages = embeddedPackages(root, await layOut(root, folder, base));
     // Before the executable: a licence that is not allowed leaves none.
     const notices = noticesText([...runtimeWorks(), ...packages]);
-    const path = await compileWhenStale(root, folder, base);
+    const { path, files } = await compileWhenStale(root, folder, base);
     const executable = Deno.readFileSync(path);
     const sha256 = digest(executable);
     const bom = bomText({
@@ -43,7 +46,7 @@ export async function buildExecutable(root: string): Promise<Built> {
       target: Deno.build.target,
       sha256,
       base: { ...Deno.version, kind: base.kind, sha256: digest(cutBase(executable)), ...originOf(base) },
-      files: digestsOf(folder),
+      files,
       packages,
     });
     writeWhole(join(root, "dist", "boll.cdx.json"), bom);
@@ -65,29 +68,75 @@ export async function layOut(
   define: Readonly<Record<string, string>> = {},
   plugins: readonly Plugin[] = [],
 ): Promise<Sources> {
-  const names = { BOLL_VERSION: readVersion(root), BOLL_BASE: base.kind, ...define };
+  const names = { BOLL_VERSION: readVersion(root), BOLL_BASE: base.kind, REPORTS_CODE: "", ...define };
   const bundles = await bundleRoles({ root, outputFolder: folder, define: names, plugins });
-  return { ...bundles, ...copyVendor(join(root, ".build", "vendor"), join(folder, "vendor")) };
+  const packs = await packRoles(folder, bundles, names);
+  return { ...packs, ...copyVendor(join(root, ".build", "vendor"), join(folder, "vendor")) };
 }
 
-async function compileWhenStale(root: string, folder: string, base: BaseBinary): Promise<string> {
-  const target = join(root, "dist", "boll");
+/** What was compiled before, and from what. */
+interface Stamp {
+  /** Of all that it depends on. */
+  readonly recipe: string;
+  /** Of the executable. */
+  readonly made: string;
+  /** Path → SHA-256 of each file in it. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+async function compileWhenStale(
+  root: string,
+  folder: string,
+  base: BaseBinary,
+): Promise<{ path: string; files: Stamp["files"] }> {
+  const path = join(root, "dist", "boll");
   const stampFile = join(root, ".build", "boll.stamp");
-  const recipe = [Deno.version.deno, Deno.build.target, base.kind, ...COMPILE_FLAGS];
-  const stamp = digest(JSON.stringify([recipe, digestsOf(folder)]));
-  if (readIfThere(stampFile) === `${stamp} ${digestOfFile(target)}`) return target;
+  // Before there is code beside the scripts: that follows from the rest.
+  const inputs = [Deno.version.deno, Deno.build.target, base.kind, ...COMPILE_FLAGS];
+  const recipe = digest(JSON.stringify([inputs, digestsOf(folder)]));
+  const stamp = readStamp(stampFile);
+  if (stamp?.recipe === recipe && stamp.made === digestOfFile(path)) return { path, files: stamp.files };
   Deno.mkdirSync(join(root, "dist"), { recursive: true });
   const fresh = join(root, "dist", `.boll-${crypto.randomUUID()}`);
   try {
+    await makeFast(root, folder, base);
+    const files = digestsOf(folder);
     await compileFolder(folder, base, fresh);
     checkSize(fresh);
-    const made = `${stamp} ${digestOfFile(fresh)}`;
-    Deno.renameSync(fresh, target);
-    Deno.writeTextFileSync(stampFile, made);
+    const made = digestOfFile(fresh);
+    Deno.renameSync(fresh, path);
+    Deno.writeTextFileSync(stampFile, JSON.stringify({ recipe, made, files } satisfies Stamp));
+    return { path, files };
   } finally {
     await Deno.remove(fresh).catch(() => {});
   }
-  return target;
+}
+
+/** One that an older build wrote is none. */
+function readStamp(path: string): Stamp | undefined {
+  try {
+    return JSON.parse(readIfThere(path) ?? "null") ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Puts what the engine makes of the scripts beside them; `define` as they were laid out with. */
+export async function makeFast(
+  root: string,
+  folder: string,
+  base: BaseBinary,
+  define: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const scratch = Deno.makeTempDirSync({ prefix: "boll-warm-" });
+  try {
+    const reporting = join(scratch, "scripts");
+    Deno.mkdirSync(reporting);
+    await layOut(root, reporting, base, { ...define, REPORTS_CODE: "yes" });
+    await addCodeCaches({ folder, reporting, scratch, warmUps: await makeWarmUps(root, scratch), base });
+  } finally {
+    Deno.removeSync(scratch, { recursive: true });
+  }
 }
 
 function checkSize(path: string): void {

@@ -17,6 +17,9 @@ import {
   type ToGuest,
 } from "./worker_messages.ts";
 
+/** What the executable's loader gives every script (`.ci/script_loader.ts`). */
+declare const BOLL_BUNDLE: { readPack(entry: string): Uint8Array<ArrayBuffer> };
+
 const ENTRY = Deno.build.standalone ? "./worker.js" : "./worker_main.ts";
 
 /** A guest's thread, seen from the cell's main thread. */
@@ -43,9 +46,16 @@ export class GuestWorker {
         reject(new Error(event.message));
       };
     });
+    if (Deno.build.standalone) this.#postCode();
     const up = new Promise<void>((resolve) => this.#worker.onmessage = () => resolve());
     this.loaded = Promise.race([up, this.#failure]);
     this.loaded.catch(() => {});
+  }
+
+  /** In the executable the thread gets its code from here, since it can read no file. */
+  #postCode(): void {
+    const pack = BOLL_BUNDLE.readPack(ENTRY);
+    this.#worker.postMessage(pack, [pack.buffer]);
   }
 
   /** Starts the guest and settles with its report; a thread that dies by itself is an error. */
