@@ -59,7 +59,7 @@ export function openPack(pack: Uint8Array<ArrayBuffer>, role: string): Load {
     const module = { exports: {} };
     modules.set(name, module);
     const code = packed.code === undefined ? {} : { cachedData: at(packed.code) };
-    const script = new Script(decoder.decode(at(packed.source)), { filename: name, ...code });
+    const script = new Script(decoder.decode(at(packed.source)), { filename: new URL(name, bundle.url).href, ...code });
     if (reportsCode) reportAtExit(role, name, script, packed.code !== undefined);
     (script.runInThisContext() as ScriptFunction)(load, module, bundle);
     return module.exports;

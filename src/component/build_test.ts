@@ -44,6 +44,13 @@ function printerHost(said: string[]) {
   };
 }
 
+/** How many imports the glue keeps account of, call by call. */
+function accountsIn(glue: string): { plain: number; suspending: number } {
+  const count = (text: string) => glue.split(text).length - 1;
+  const suspending = count(".manuallyAsync = true;");
+  return { plain: count("_trackHostOperation(() => ") - suspending, suspending };
+}
+
 /** The glue of a suspending component leaves short timers behind; waits until each has fired. */
 function trackTimers(): Disposable & { fired(): Promise<void> } {
   const original = globalThis.setTimeout;
@@ -90,10 +97,12 @@ Deno.test("buildComponent: a preview1 command is adapted, runs and prints", asyn
   await inFolder(async (folder) => {
     const cached = await cacheSample(folder, PRINTER);
     assertEquals(cached.description.kind, "adapted");
+    const loaded = loadCached(cached);
+    assertEquals(accountsIn(loaded.glueSource), { plain: 0, suspending: 0 });
     const said: string[] = [];
     const watch = new MemoryWatch(cached.description.memories);
     await findRun(
-      await instantiate(loadCached(cached), printerHost(said), { onInstance: (...told) => watch.observe(...told) }),
+      await instantiate(loaded, printerHost(said), { onInstance: (...told) => watch.observe(...told) }),
     )!();
     assertEquals(said.join(""), "hi\n");
     assert(watch.fullness() > 0 && watch.fullness() < 0.1, `${watch.fullness()}`);
@@ -237,6 +246,7 @@ Deno.test("instantiate: an instance that is stopped while it waits is never resu
       }
     }
     const loaded = loadCached(await cacheSample(folder, commandText({ before, core, args, body })));
+    assertEquals(accountsIn(loaded.glueSource), { plain: 0, suspending: 1 });
     const host = {
       "wasi:io/poll": { Pollable },
       "wasi:clocks/monotonic-clock": { subscribeDuration: () => new Pollable() },

@@ -5,7 +5,7 @@ import type { BuildOptions, BuildResult, CachedComponent, CoreFile } from "./des
 import { hashBytes } from "./hash.ts";
 
 /** Names the transpiler and the rewriting done here; part of every cache key. Raise it when either changes. */
-export const TOOL_VERSION = "jco-transpile-0.15.0+4";
+export const TOOL_VERSION = "jco-transpile-0.15.0+5";
 
 const META = "meta.json";
 const MAX_META_BYTES = 1024 * 1024;

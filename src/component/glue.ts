@@ -1,5 +1,6 @@
 import { CapsuleError } from "../base/mod.ts";
 import { checkCode } from "./glue_check.ts";
+import { callPlainImportsStraight } from "./plain_imports.ts";
 
 /** Glue beyond this is refused, characters: a few types can be made to unfold into gigabytes of it. */
 export const MAX_GLUE_CHARACTERS = 16 * 1024 * 1024;
@@ -15,7 +16,8 @@ export interface FixedGlue {
 
 /**
  * Makes the transpiler's ES module a function body: no `export`, no `import.meta`, no debug log that reads the
- * environment at every call. Then checks the result without trusting the transpiler's escaping.
+ * environment at every call, no account of tasks where none can wait. Then checks the result without trusting the
+ * transpiler's escaping.
  * @throws component.build_failed
  */
 export function fixGlue(text: string): FixedGlue {
@@ -37,7 +39,7 @@ export function fixGlue(text: string): FixedGlue {
   once("instantiate", /^export function instantiate\(/gm, "return (function instantiate(");
   once("_util", /^export const _util = \{\s*\}\s*$/gm, "");
   once("end", /\};?\s*$/g, "});");
-  source = `"use strict";\n${source}\n`;
+  source = `"use strict";\n${callPlainImportsStraight(source).source}\n`;
   checkCode(source);
   return { source, instances: countInstances(source) };
 }
