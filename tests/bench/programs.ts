@@ -4,7 +4,7 @@
  */
 import { join } from "@std/path";
 import { findBaseBinary } from "../../.ci/base_binary.ts";
-import { layOut } from "../../.ci/build.ts";
+import { layOut, makeFast } from "../../.ci/build.ts";
 import { compileFolder } from "../../.ci/compile.ts";
 
 /** Absolute paths of executables. */
@@ -39,7 +39,11 @@ export async function compilePrograms(root: string, folder: string): Promise<Pro
     boll: join(root, "dist", "boll"),
     bollWithoutHull: await compile(
       "boll-without-hull",
-      (source) => layOut(root, source, base, { "Deno.build.os": "none" }),
+      async (source) => {
+        const define = { "Deno.build.os": "none" };
+        await layOut(root, source, base, define);
+        await makeFast(root, source, base, define);
+      },
     ),
     empty: await compile("empty", (source) => Deno.writeTextFileSync(join(source, "main.js"), "")),
     rawFileOperations: await script("raw", "raw_file_operations.js"),

@@ -8,15 +8,15 @@ import type { StartUpTiming } from "./start_up.ts";
 import { table } from "./table.ts";
 import { judge, TARGETS } from "./target.ts";
 
-/** All that one run of the bench found. */
+/** All that one run of the bench found; a part that was not measured is absent. */
 export interface Findings {
   readonly machine: Machine;
   readonly peers: Peers;
   /** The first is what the others are compared with, the second what peers are compared with. */
-  readonly startUp: readonly StartUpTiming[];
-  readonly operations: readonly OperationTiming[];
-  readonly services: readonly ServiceTiming[];
-  readonly outgoing: readonly OutgoingTiming[];
+  readonly startUp?: readonly StartUpTiming[];
+  readonly operations?: readonly OperationTiming[];
+  readonly services?: readonly ServiceTiming[];
+  readonly outgoing?: readonly OutgoingTiming[];
 }
 
 /** The page `docs/benchmarks.md`. */
@@ -30,19 +30,14 @@ Machine: ${machine.processor}, ${machine.cores} cores, ${machine.memoryGib} GiB,
 
 ${describePeers(peers)}
 
-## A foreground run
-
-${writeStartUp(startUp)}
-
-Without the hull is the same code compiled to leave the kernel wall out, for this comparison alone.
-
-## File operations
-
-${writeOperations(operations)}
-
-${writeServing(services)}
-
-${writeOutgoing(outgoing)}
+${
+    [
+      ...(startUp === undefined ? [] : [writeStartUp(startUp)]),
+      ...(operations === undefined ? [] : [writeOperations(operations)]),
+      ...(services === undefined ? [] : [writeServing(services)]),
+      ...(outgoing === undefined ? [] : [writeOutgoing(outgoing)]),
+    ].join("\n\n")
+  }
 `;
 }
 
@@ -65,11 +60,15 @@ function writeStartUp(startUp: readonly StartUpTiming[]): string {
       target ? `${judge(target.compared === "of empty" ? ofEmpty : ofBoll, target.target)} × ${named(target)}` : "",
     ];
   });
-  return `Medians, warm unless it says cold (the component is described, checked and transpiled anew).
+  return `## A foreground run
+
+Medians, warm unless it says cold (the component is described, checked and transpiled anew).
 
 ${table(["run", "runs", "median ms", "min – max", "× empty", "× boll", "target"], rows)}
 
-\`× boll\` is against ${boll!.name}.`;
+\`× boll\` is against ${boll!.name}.
+
+Without the hull is the same code compiled to leave the kernel wall out, for this comparison alone.`;
 }
 
 function named({ compared }: NonNullable<StartUpTiming["target"]>): string {
@@ -95,7 +94,9 @@ function writeOperations(operations: readonly OperationTiming[]): string {
   });
   const hasShim = operations.some(({ shimUs }) => shimUs !== undefined);
   const head = ["operation", "guest µs", "direct µs", "× direct", "target"];
-  return `One operation of a guest behind all walls, against the same Deno calls made directly with one buffer, in a thread scoped
+  return `## File operations
+
+One operation of a guest behind all walls, against the same Deno calls made directly with one buffer, in a thread scoped
 to the folder as a guest's is${
     hasShim ? ", and against the same guest on preview2-shim in Deno without isolation" : ""
   }; each is

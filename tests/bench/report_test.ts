@@ -46,3 +46,9 @@ Deno.test("writeReport says why there are no peers, and has no column for them",
   assertEquals(row(page, "stat path"), ["| stat path | 3.0 | 2.0 | 1.50 | ≤ 2: met |"]);
   assertMatch(page, /\| operation \| guest µs \| direct µs \| × direct \| target \|\n/);
 });
+
+Deno.test("writeReport leaves out a part that was not measured", () => {
+  const { services: _, outgoing: __, ...some } = FINDINGS;
+  const heads = writeReport(some).split("\n").filter((line) => line.startsWith("#"));
+  assertEquals(heads, ["# Benchmarks", "## A foreground run", "## File operations"]);
+});
