@@ -133,7 +133,7 @@ export async function makeFast(
     const reporting = join(scratch, "scripts");
     Deno.mkdirSync(reporting);
     await layOut(root, reporting, base, { ...define, REPORTS_CODE: "yes" });
-    await addCodeCaches({ folder, reporting, scratch, warmUps: await makeWarmUps(root, scratch), base });
+    await addCodeCaches({ folder, reporting, scratch, warmUps: await makeWarmUps(scratch), base });
   } finally {
     Deno.removeSync(scratch, { recursive: true });
   }

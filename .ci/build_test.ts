@@ -4,11 +4,13 @@ import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { dirname, join } from "@std/path";
 import { cutBase, findBaseBinary } from "./base_binary.ts";
-import { buildExecutable, type Built, layOut } from "./build.ts";
+import { buildExecutable, type Built, layOut, makeFast } from "./build.ts";
 import { compileFolder, listFiles } from "./compile.ts";
 import { checkBom, type CheckedBom } from "./check_bom.ts";
 import { embeddedPackages } from "./embedded_packages.ts";
 import { noticesText } from "./notices.ts";
+// What the warm-up guests are made with reads files from its import on.
+import "../tests/fixtures/build.ts";
 
 // The bundler's own process serves all tests of this file, so that it is no leak of one of them.
 await initialize({});
@@ -41,8 +43,10 @@ Deno.test("buildExecutable gives the same bytes from another folder, and its bil
     const [copy, parts] = [join(folder, "a copy"), join(folder, "parts")];
     copyCheckout(copy);
     const built = await buildExecutable(copy);
-    await layOut(ROOT, parts, await findBaseBinary(join(ROOT, ".build", "base")));
-    await compileFolder(parts, await findBaseBinary(join(ROOT, ".build", "base")), join(folder, "twin"));
+    const base = await findBaseBinary(join(ROOT, ".build", "base"));
+    await layOut(ROOT, parts, base);
+    await makeFast(ROOT, parts, base);
+    await compileFolder(parts, base, join(folder, "twin"));
     assertEquals(sha256(Deno.readFileSync(join(folder, "twin"))), built.sha256);
     checkContents(built, parts);
     checkLeftAlone(built, await buildExecutable(copy));

@@ -31,6 +31,12 @@ declare const REPORTS_CODE: string;
 
 const reportsCode = typeof REPORTS_CODE === "string" && REPORTS_CODE !== "";
 
+/**
+ * What the names of scripts are relative to: a URL, as an `import()` of whatever runs under them needs one, but of no
+ * place that anything could be loaded from. The engine puts it into the code, which is the same wherever it is made.
+ */
+const NAMES = "boll:///";
+
 /** The length of a pack's index, little-endian, stands before the index. */
 const HEAD_BYTES = 4;
 
@@ -59,7 +65,7 @@ export function openPack(pack: Uint8Array<ArrayBuffer>, role: string): Load {
     const module = { exports: {} };
     modules.set(name, module);
     const code = packed.code === undefined ? {} : { cachedData: at(packed.code) };
-    const script = new Script(decoder.decode(at(packed.source)), { filename: new URL(name, bundle.url).href, ...code });
+    const script = new Script(decoder.decode(at(packed.source)), { filename: new URL(name, NAMES).href, ...code });
     if (reportsCode) reportAtExit(role, name, script, packed.code !== undefined);
     (script.runInThisContext() as ScriptFunction)(load, module, bundle);
     return module.exports;

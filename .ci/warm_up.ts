@@ -9,7 +9,7 @@ const READS = "tests/bench/file_operations.wat";
 const MANIFEST = { name: "warm-up", version: "1.0.0", component: "reads.wasm" };
 
 /** What a user does most: a guest with files that a capsule describes, and one that only prints. */
-export async function makeWarmUps(root: string, scratch: string): Promise<WarmUp[]> {
+export async function makeWarmUps(scratch: string): Promise<WarmUp[]> {
   // The tools read files from their import on.
   const { buildText } = await import("../tests/fixtures/build.ts");
   const capsule = join(scratch, "capsule");
@@ -17,7 +17,7 @@ export async function makeWarmUps(root: string, scratch: string): Promise<WarmUp
   for (const folder of [capsule, data]) Deno.mkdirSync(folder);
   Deno.writeFileSync(join(data, "bench.bin"), new Uint8Array(4096));
   Deno.writeTextFileSync(join(capsule, "capsule.jsonc"), JSON.stringify(MANIFEST));
-  const text = (path: string) => Deno.readTextFileSync(join(root, path));
+  const text = (path: string) => Deno.readTextFileSync(join(import.meta.dirname!, "..", path));
   const reads = text(READS).replaceAll("OPERATION", "read_file").replaceAll("COUNT", "2");
   Deno.writeFileSync(join(capsule, "reads.wasm"), await buildText(reads));
   Deno.writeFileSync(join(scratch, "prints.wasm"), await buildText(text(PRINTS)));
