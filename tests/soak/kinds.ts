@@ -69,7 +69,7 @@ function program(name: string, ending: string, script: string): Kind {
     recorded: ending.split("/")[1]!,
     async prepare(bed) {
       const prepared = await prepareGuest(bed, "ok");
-      return { prepared, launch: below(bed, shellLaunch(script, prepared.launch.payload)) };
+      return { prepared, launch: dyingWithParent(below(bed, shellLaunch(script, prepared.launch.payload))) };
     },
   };
 }
@@ -77,4 +77,9 @@ function program(name: string, ending: string, script: string): Kind {
 /** So that whoever looks for what is left finds it. */
 function below(bed: Bed, launch: SessionLaunch): SessionLaunch {
   return { ...launch, env: { ...launch.env, TMPDIR: `${bed.root}/run` } };
+}
+
+/** As every real session does: one that is stopped hears no end of its stdin. */
+function dyingWithParent({ program, args, ...launch }: SessionLaunch): SessionLaunch {
+  return { ...launch, program: "/usr/bin/setpriv", args: ["--pdeathsig", "KILL", program, ...args] };
 }

@@ -141,6 +141,7 @@ async function killOnce(asFirst: boolean): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const ms = Math.round(performance.now() - killedAt);
+  for (const pid of left(soak.root)) console.log(`still there: ${Deno.readTextFileSync(`/proc/${pid}/cmdline`)}`);
   await soak.end();
   const open = unended(soak);
   check(
