@@ -5,10 +5,14 @@
  * child wrote is data to it, read only when the child is dead.
  * @module
  */
+export type { AnswerPlaces } from "./answer_file.ts";
 export * from "./decide_completion.ts";
 export * from "./delegation_ids.ts";
 export * from "./fit_child.ts";
+export * from "./hand_over.ts";
 export * from "./judge_notice.ts";
+export * from "./keep_answer.ts";
 export * from "./notice.ts";
 export * from "./post_notice.ts";
+export * from "./read_answer.ts";
 export * from "./report_completion.ts";
