@@ -16,3 +16,4 @@ export * from "./notice.ts";
 export * from "./post_notice.ts";
 export * from "./read_answer.ts";
 export * from "./report_completion.ts";
+export * from "./settle_delegation.ts";

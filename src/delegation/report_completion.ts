@@ -31,19 +31,3 @@ export async function reportCompletion(ending: Completion, options: ReportOption
   if (!delivery.delivered) warn(`Report ${ending.delegation_id}: not delivered, and recorded: ${delivery.error}`);
   return after;
 }
-
-/** What is left to do for the watcher of a child, which is reaped. */
-export type WatcherDuty = "nothing" | "record" | "report";
-
-/**
- * What the watcher does with the ending that was decided, given the record it found: a child that delivered is never
- * reported twice, one that did not is tried once more, one that said nothing is reported for.
- */
-export function watcherDuty(
-  decided: Completion,
-  { record, spawner }: { readonly record?: Completion; readonly spawner: SpawnerHandle },
-): WatcherDuty {
-  const isRecorded = record !== undefined && decided.reported_by === "child";
-  if (isRecorded && (record.delivered || spawner.url === undefined)) return "nothing";
-  return decided.status === "terminated" || spawner.url === undefined ? "record" : "report";
-}

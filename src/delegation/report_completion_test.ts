@@ -1,20 +1,12 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { CapsuleError } from "../base/mod.ts";
 import { type Completion, readCompletion } from "../records/mod.ts";
-import { decideCompletion, type EndingSources } from "./decide_completion.ts";
 import { closedPort, doorOf, openDoor } from "./door_fixture.ts";
-import { reportCompletion, watcherDuty } from "./report_completion.ts";
+import { reportCompletion } from "./report_completion.ts";
 import { ENDED, spawnerOf } from "./report_fixture.ts";
 
 const WAITING = { sessionId: "ses_1", isWaiting: (id: string) => id === ENDED.delegation_id };
 const CRASHED: Completion = { ...ENDED, status: "crashed", detail: "exited with code 3", reported_by: "launcher" };
-const KILLED: EndingSources["ending"] = {
-  status: "crashed",
-  ended_by: "crashed",
-  detail: "the session was ended by SIGKILL without a result",
-  tail: "",
-  duration_ms: 42,
-};
 
 async function withRecord(run: (places: { completion: string }) => Promise<void>): Promise<void> {
   const folder = Deno.makeTempDirSync();
@@ -96,61 +88,3 @@ Deno.test("reportCompletion: what cannot be recorded is not posted", async () =>
   );
   assertEquals([error.code, door.arrivals.length], ["home.unwritable", 0]);
 });
-
-Deno.test("watcherDuty: never twice what was delivered, once more what was not, and whatever was not said", () => {
-  const [delivered, undelivered] = [{ ...ENDED, delivered: true }, ENDED];
-  const terminated: Completion = { ...CRASHED, status: "terminated" };
-  const duty = (decided: Completion, record: Completion | undefined, url?: string) =>
-    watcherDuty(decided, { ...(record === undefined ? {} : { record }), spawner: spawnerOf(url) });
-  const url = "http://127.0.0.1:1/";
-  assertEquals(duty(delivered, delivered, url), "nothing");
-  assertEquals(duty(undelivered, undelivered, url), "report");
-  assertEquals(duty(CRASHED, undefined, url), "report");
-  assertEquals(duty({ ...ENDED, reported_by: "launcher" }, undefined, url), "report");
-  assertEquals(duty(terminated, undefined, url), "record");
-  assertEquals(duty(terminated, delivered, url), "record");
-  assertEquals(duty(undelivered, undelivered), "nothing");
-  assertEquals(duty(CRASHED, undefined), "record");
-});
-
-Deno.test("a child killed between its record and its post: the ending is there, and the watcher retries once", () =>
-  withRecord(async (places) => {
-    const answer = doorOf(WAITING);
-    const { promise: isKilled, resolve: letGo } = Promise.withResolvers<void>();
-    let isFirst = true;
-    await using door = openDoor(async (arrival) => {
-      const hangs = isFirst;
-      isFirst = false;
-      if (hangs) await isKilled;
-      return answer(arrival);
-    });
-    const child = new Deno.Command(Deno.execPath(), {
-      args: [
-        "run",
-        "-A",
-        "--no-check",
-        "--frozen",
-        import.meta.resolve("./report_fixture.ts"),
-        places.completion,
-        door.url,
-      ],
-      stdin: "null",
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
-    await door.arrived;
-    child.kill("SIGKILL");
-    await child.status;
-    letGo();
-    const record = readCompletion(places, ENDED);
-    assertEquals(record, ENDED);
-    const decided = decideCompletion(ENDED, { ending: KILLED, record: record! });
-    assertEquals([decided, watcherDuty(decided, { record: record!, spawner: spawnerOf(door.url) })], [
-      ENDED,
-      "report",
-    ]);
-    const { reported } = await report(decided, places, door.url);
-    assertEquals(reported, { ...ENDED, delivered: true });
-    assertEquals(watcherDuty(reported, { record: reported, spawner: spawnerOf(door.url) }), "nothing");
-    assert(door.arrivals.length === 2);
-  }));
