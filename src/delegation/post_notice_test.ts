@@ -125,13 +125,36 @@ Deno.test("postNotice: a parent that never answers, or only begins to, costs the
   }
 });
 
-Deno.test("postNotice: a connection that ends before or within the reply, and what is no HTTP, have reasons", async () => {
-  for (const said of ["", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{", "nonsense\r\n\r\n"]) {
+Deno.test("postNotice: a connection that ends before or within the reply, and what is no plain HTTP, have reasons", async () => {
+  const json = JSON.stringify(ANSWER({}));
+  const replies: readonly [said: string, reason: string | undefined][] = [
+    ["HTTP/1.0 200 OK\r\n\r\n" + json, undefined],
+    [`HTTP/1.1 200 OK\r\nContent-Length: ${json.length}\r\n\r\n${json} and more`, undefined],
+    ["", "the connection ended before the reply"],
+    ["HTTP/1.1 200 OK\r\n", "the connection ended within the reply"],
+    ["HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{", "the connection ended within the reply"],
+    ["nonsense\r\n\r\n", "the parent's reply is no HTTP"],
+    [`HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n\r\n${json}`, "the parent's reply is no HTTP"],
+    ["HTTP/1.1 200 OK\r\nx: " + "y".repeat(200_000), "the parent's reply has a head without end"],
+  ];
+  for (const [said, reason] of replies) {
     await using door = openRawDoor(async (connection) => {
       await connection.write(new TextEncoder().encode(said));
+      if (said.length > 100_000) await connection.read(new Uint8Array(1));
     });
     const delivery = await postNotice(door.url, NOTICE);
-    assert(!delivery.delivered && delivery.error !== "", said);
-    assert(!delivery.error.startsWith("no answer within"), delivery.error);
+    assertEquals(delivery.delivered ? undefined : delivery.error, reason);
   }
+});
+
+Deno.test("postNotice: an id that would break out of its header is not sent", async () => {
+  await using door = openDoor(() => Response.json(ANSWER({})));
+  for (const session of ["ses_1\r\nx-injected: 1", "ses_\u00e9", "\0"]) {
+    const headers = { ...NOTICE.headers, "x-boll-completion-session": session };
+    assertEquals(await postNotice(door.url, { ...NOTICE, headers }), {
+      delivered: false,
+      error: "the header x-boll-completion-session would hold what no header may",
+    });
+  }
+  assertEquals(door.arrivals.length, 0);
 });

@@ -37,13 +37,14 @@ export async function postOnce(address: URL, request: PostRequest, timeoutMs: nu
 }
 
 async function exchange(connection: Deno.TcpConn, address: URL, { headers, body }: PostRequest): Promise<PostReply> {
-  const bytes = new TextEncoder().encode(body);
-  const fields = Object.entries({ host: address.host, ...headers, "content-length": `${bytes.length}` });
+  const encoder = new TextEncoder();
+  const bodyBytes = encoder.encode(body).length;
+  const fields = Object.entries({ host: address.host, ...headers, "content-length": `${bodyBytes}` });
   const unfit = fields.find(([, value]) => !/^[\x20-\x7e]*$/.test(value));
   if (unfit !== undefined) return failed(`the header ${unfit[0]} would hold what no header may`);
   const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  await writeWhole(connection, new TextEncoder().encode(`POST ${address.pathname} HTTP/1.0\r\n${head}\r\n`));
-  await writeWhole(connection, bytes);
+  // In one piece: a door that answers before it has read all would reset the connection, and the answer be lost.
+  await writeWhole(connection, encoder.encode(`POST ${address.pathname} HTTP/1.0\r\n${head}\r\n${body}`));
   return await readReply(connection);
 }
 
