@@ -16,6 +16,7 @@ const READ_BYTES = 4096;
 /** Bounds of what is looked at: a tree of processes can be made faster than it is read. */
 const MAX_DEPTH = 32;
 const MAX_PROCESSES = 4_096;
+const MAX_TEXT_LENGTH = 64 * 1024;
 
 /**
  * The processes of `/proc`, read through libc: the runtime gives these files only to a program with all permissions.
@@ -48,8 +49,13 @@ export class ProcessTable {
   descendants(pid: number): ProcessEntry[] {
     const found: ProcessEntry[] = [];
     let level = [pid];
-    for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth++) {
-      level = level.flatMap((parent) => this.children(parent));
+    for (let depth = 0; depth < MAX_DEPTH && level.length > 0 && found.length < MAX_PROCESSES; depth++) {
+      const below: number[] = [];
+      for (const parent of level) {
+        if (below.length >= MAX_PROCESSES) break;
+        for (const child of this.children(parent)) below.push(child);
+      }
+      level = below.slice(0, MAX_PROCESSES);
       for (const child of level) {
         const entry = this.entry(child);
         if (entry && !entry.dead && found.length < MAX_PROCESSES) found.push(entry);
@@ -58,12 +64,14 @@ export class ProcessTable {
     return found;
   }
 
-  /** Pids of the process's children, dead ones among them. */
+  /** Pids of the process's children, dead ones among them; of very many, some. */
   children(pid: number): number[] {
     const pids: number[] = [];
     for (const thread of listThreads(pid)) {
       const text = this.#read(`/proc/${pid}/task/${thread}/children`) ?? "";
-      pids.push(...text.split(" ").filter((word) => word !== "").map(Number));
+      // A word that has no space behind it was cut.
+      for (const word of text.split(" ").slice(0, -1)) pids.push(Number(word));
+      if (pids.length >= MAX_PROCESSES) break;
     }
     return pids;
   }
@@ -74,7 +82,7 @@ export class ProcessTable {
     const descriptor = this.#libc.call("openat", AT_FDCWD, this.#pathAddress, O_CLOEXEC, 0);
     if (descriptor < 0) return undefined;
     let text = "";
-    while (true) {
+    while (text.length < MAX_TEXT_LENGTH) {
       const count = this.#libc.call("read", descriptor, this.#bufferAddress, READ_BYTES);
       if (count <= 0) break;
       text += new TextDecoder("latin1").decode(this.#buffer.subarray(0, count));

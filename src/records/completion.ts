@@ -1,4 +1,4 @@
-import { isAbsolute } from "@std/path";
+import { dirname, isAbsolute } from "@std/path";
 import { boundedHead, CapsuleError, writeFileWhole } from "../base/mod.ts";
 import { unwritable } from "./home.ts";
 import { openRecord, readAt } from "./open_record.ts";
@@ -37,9 +37,16 @@ export type CompletionIds = Pick<Completion, "delegation_id" | "session_id">;
 /** A record larger than this is junk. */
 export const MAX_COMPLETION_BYTES = 256 * 1024;
 
-/** Writes the record, whole: absent fields are left out, long ones cut. @throws `home.unwritable` */
+/**
+ * Writes the record, whole: absent fields are left out, long ones cut. Not through a link that a session put in place of
+ * its folders.
+ * @throws `home.unwritable`
+ */
 export function writeCompletion({ completion: path }: Pick<SessionPaths, "completion">, completion: Completion): void {
   try {
+    for (const folder of [dirname(dirname(path)), dirname(path)]) {
+      if (!Deno.lstatSync(folder).isDirectory) throw new Error("its folder was replaced");
+    }
     writeFileWhole(path, JSON.stringify(inOrder(completion), null, 2) + "\n");
   } catch (error) {
     throw error instanceof CapsuleError ? error : unwritable(path, error);

@@ -175,3 +175,21 @@ Deno.test("completion: a reader racing 400 rewrites of 64 KiB sees whole records
     Deno.removeSync(folder, { recursive: true });
   }
 });
+
+Deno.test("completion: nothing is written through a link in place of the folder or the one above it", () => {
+  const base = Deno.realPathSync(Deno.makeTempDirSync());
+  try {
+    for (const name of ["real/records", "elsewhere/records"]) Deno.mkdirSync(`${base}/${name}`, { recursive: true });
+    Deno.symlinkSync(`${base}/elsewhere`, `${base}/linked`);
+    Deno.mkdirSync(`${base}/own`);
+    Deno.symlinkSync(`${base}/elsewhere/records`, `${base}/own/records`);
+    writeCompletion({ completion: `${base}/real/records/completion.json` }, COMPLETION);
+    for (const root of ["linked", "own"]) {
+      const write = () => writeCompletion({ completion: `${base}/${root}/records/completion.json` }, COMPLETION);
+      assertEquals(assertThrows(write, CapsuleError).code, "home.unwritable");
+    }
+    assertEquals([...Deno.readDirSync(`${base}/elsewhere/records`)], []);
+  } finally {
+    Deno.removeSync(base, { recursive: true });
+  }
+});

@@ -6,7 +6,8 @@ import {
   type UnknownMessage,
 } from "../../protocol/control/mod.ts";
 import { breakProtocol, leaveAfterLastWord, still } from "./child_ladder.ts";
-import { type ChildEffect, type ChildState, EVENT_BURST, EVENTS_PER_SECOND, type Step } from "./child_state.ts";
+import type { ChildEffect, ChildState, Step } from "./child_state.ts";
+import { FLOW_PER_SECOND, takeOne } from "./flow.ts";
 import { closeGate, openGate } from "./gates.ts";
 
 /** Requests of one child that may wait for their answers at once. */
@@ -39,6 +40,29 @@ function hearWork(
   switch (message.type) {
     case "ready":
       return hearReady(state, nowMs);
+    case "tool_request":
+    case "budget_request":
+      return hearRequest(state, message, nowMs);
+    default:
+      return hearNews(state, message, nowMs);
+  }
+}
+
+/** Unlike an event, none of these can be left out; a child that says more of them than anybody could follow is none of ours. */
+function hearNews(
+  state: ChildState,
+  message: Frame<"turn" | "gate" | "gate_closed" | "intel_health">,
+  nowMs: number,
+): Step {
+  const news = takeOne(state.news, nowMs);
+  if (!news) {
+    return breakProtocol(state, `the session said ${message.type} more than ${FLOW_PER_SECOND} times a second`, nowMs);
+  }
+  return hearOneNews({ ...state, news }, message, nowMs);
+}
+
+function hearOneNews(state: ChildState, message: Parameters<typeof hearNews>[1], nowMs: number): Step {
+  switch (message.type) {
     case "turn":
       return hearTurn(state, message, nowMs);
     case "gate":
@@ -47,9 +71,6 @@ function hearWork(
       return hearGateClosed(state, message, nowMs);
     case "intel_health":
       return { state, effects: [{ kind: "notice", notice: { kind: "intel_health", ...message } }] };
-    case "tool_request":
-    case "budget_request":
-      return hearRequest(state, message, nowMs);
   }
 }
 
@@ -115,19 +136,15 @@ function hearTurn(state: ChildState, { outcome }: Frame<"turn">, nowMs: number):
 function hearEvent(state: ChildState, { event, fields }: Frame<"event">, nowMs: number): Step {
   const lastEvent = JSON.stringify([event, fields]);
   const moved: ChildState = lastEvent === state.lastEvent ? state : { ...state, lastEvent, progressMs: nowMs };
-  const refilled = state.eventTokens + Math.max(0, nowMs - state.eventTokensMs) / 1_000 * EVENTS_PER_SECOND;
-  const eventTokens = Math.min(EVENT_BURST, refilled);
-  if (eventTokens >= 1) {
-    return {
-      state: { ...moved, eventTokens: eventTokens - 1, eventTokensMs: nowMs },
-      effects: [{ kind: "notice", notice: { kind: "event", event, fields } }],
-    };
+  const events = takeOne(state.events, nowMs);
+  if (events) {
+    return { state: { ...moved, events }, effects: [{ kind: "notice", notice: { kind: "event", event, fields } }] };
   }
-  const events = state.dropped.events + 1;
-  const log = { kind: "log", line: "a session floods its events: those beyond 100 a second are counted only" } as const;
+  const lost = state.dropped.events + 1;
+  const line = `a session floods its events: those beyond ${FLOW_PER_SECOND} a second are counted only`;
   return {
-    state: { ...moved, eventTokens, eventTokensMs: nowMs, dropped: { ...state.dropped, events } },
-    effects: events === 1 ? [log] : [],
+    state: { ...moved, dropped: { ...state.dropped, events: lost } },
+    effects: lost === 1 ? [{ kind: "log", line }] : [],
   };
 }
 

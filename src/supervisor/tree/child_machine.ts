@@ -38,7 +38,8 @@ export function step(state: ChildState, input: ChildInput, nowMs: number): Step 
         effects: [{ kind: "signal", signal: "SIGKILL" }],
       };
     case "drained":
-      return state.phase === "ended" || !state.exit ? still(state) : settle(state, input.tail, nowMs);
+      if (state.phase === "ended" || !state.exit) return still(state);
+      return settle({ ...state, dropped: { ...state.dropped, lines: input.lostLines ?? 0 } }, input.tail, nowMs);
   }
 }
 

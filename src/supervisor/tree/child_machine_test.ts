@@ -358,6 +358,31 @@ Deno.test("events: a flood is passed on up to its bound, the rest counted, and o
   assertEquals(life.feed(event("turn.round", { last: true })).map(brief), ["!event"]);
 });
 
+Deno.test("news: gates, turns and health beyond what anybody can follow break the protocol, a steady stream does not", () => {
+  const health = frame({ type: "intel_health", all_down: true });
+  const floods: readonly (readonly ChildInput[])[] = [
+    [health],
+    [frame({ type: "turn", outcome: outcome() })],
+    [frame({ type: "gate", node: "n", payload: {} }), frame({ type: "gate_closed", node: "n", via: "timeout" })],
+  ];
+  for (const flood of floods) {
+    const life = new Life({ warm: true });
+    life.feed(READY);
+    for (let said = 0; said < 500; said += flood.length) life.feed(...flood);
+    assertEquals(life.state.reason, undefined);
+    life.feed(flood[0]!);
+    assertEquals(life.state.reason?.ended_by, "protocol_broken");
+    assertEquals(life.effects.filter(({ kind }) => kind === "notice").length, 501);
+  }
+  const steady = new Life();
+  steady.feed(READY);
+  for (let i = 0; i < 10_000; i++) {
+    steady.nowMs += 10;
+    steady.feed(health);
+  }
+  assertEquals(steady.state.reason, undefined);
+});
+
 Deno.test("unknown frames: counted, each type once in the log and at most 16 of them; no progress", () => {
   const life = new Life();
   life.feed(READY);

@@ -2,6 +2,10 @@ import type { Clock } from "./clock.ts";
 
 /** After an exit, how long its pipes may be silent until what holds them open is waited for no longer, ms. */
 const EMPTY_PIPE_MS = 500;
+/** What a process can leave in its pipes, bytes: whatever comes after so much of it is another's. */
+const MAX_PIPE_BYTES = 1024 * 1024;
+/** After an exit, how long its pipes are read when what holds them open goes on writing, ms. */
+const MAX_DRAIN_MS = 10_000;
 
 /** Who takes what a child writes, as it is read. None of it may throw. */
 export interface PipeListener {
@@ -17,6 +21,7 @@ export class ChildPipes {
   readonly #stderr: ReadableStreamDefaultReader<Uint8Array>;
   readonly #ended: Promise<unknown>;
   #readMs = 0;
+  #readBytes = 0;
 
   constructor(child: Deno.ChildProcess, clock: Clock, listener: PipeListener) {
     this.#clock = clock;
@@ -26,16 +31,20 @@ export class ChildPipes {
     this.#ended = Promise.all([heard, this.#read(this.#stderr, listener.stderr)]);
   }
 
-  /** After the exit: until both have ended, or were empty for 500 ms since a process left behind may hold them open. */
+  /**
+   * After the exit: until both have ended, or were empty for 500 ms, since a process left behind may hold them open; or
+   * gave more than the dead can have left there, since it may also write.
+   */
   async drained(): Promise<void> {
-    const exitMs = this.#clock.nowMs();
+    const [exitMs, exitBytes] = [this.#clock.nowMs(), this.#readBytes];
     let [open, stop] = [true, () => {}];
     const end = this.#ended.then(() => {
       open = false;
     });
     while (open) {
-      const leftMs = Math.max(exitMs, this.#readMs) + EMPTY_PIPE_MS - this.#clock.nowMs();
-      if (leftMs <= 0) break;
+      const untilMs = Math.min(Math.max(exitMs, this.#readMs) + EMPTY_PIPE_MS, exitMs + MAX_DRAIN_MS);
+      const leftMs = untilMs - this.#clock.nowMs();
+      if (leftMs <= 0 || this.#readBytes - exitBytes > 2 * MAX_PIPE_BYTES) break;
       const silence = new Promise<void>((resolve) => {
         stop = this.#clock.after(leftMs, resolve);
       });
@@ -51,6 +60,7 @@ export class ChildPipes {
       const { value, done } = await reader.read().catch(() => ({ value: undefined, done: true }));
       if (done || value === undefined) return;
       this.#readMs = this.#clock.nowMs();
+      this.#readBytes += value.length;
       take(value);
     }
   }

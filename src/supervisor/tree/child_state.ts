@@ -11,6 +11,7 @@ import type {
 } from "../../protocol/control/mod.ts";
 import type { ChildExit } from "../cell_process.ts";
 import type { Ending } from "./child_ending.ts";
+import { type Flow, newFlow } from "./flow.ts";
 import type { GateVia, OpenGate, ReplyVerdict } from "./gates.ts";
 import { LIVENESS_TIMEOUTS, type LivenessTimeouts } from "./liveness.ts";
 
@@ -79,6 +80,8 @@ export interface Dropped {
   readonly events: number;
   /** Frames after a fault. */
   readonly frames: number;
+  /** Lines of its log beyond what a watcher can follow. */
+  readonly lines: number;
 }
 
 /** One child as its supervisor knows it. All times on the supervisor's own clock. */
@@ -94,9 +97,10 @@ export interface ChildState {
   /** The backstop; absent while no turn runs. */
   readonly deadlineMs?: number | undefined;
   readonly lastEvent?: string;
-  /** Events that may still be passed on, refilled with time. */
-  readonly eventTokens: number;
-  readonly eventTokensMs: number;
+  /** Events that are passed on. */
+  readonly events: Flow;
+  /** Gates, turns and news of its model. */
+  readonly news: Flow;
   readonly pauseWanted: boolean;
   /** A turn runs; so many messages wait for theirs. */
   readonly turnOpen: boolean;
@@ -147,7 +151,7 @@ export type ChildInput =
   | { readonly kind: "eof"; readonly torn?: string }
   | { readonly kind: "exit"; readonly exit: ChildExit }
   /** After its exit, all that it wrote has been read. */
-  | { readonly kind: "drained"; readonly tail: string }
+  | { readonly kind: "drained"; readonly tail: string; readonly lostLines?: number }
   | { readonly kind: "tick" }
   | { readonly kind: "command"; readonly command: ChildCommand };
 
@@ -186,10 +190,6 @@ export interface Step {
   readonly effects: readonly ChildEffect[];
 }
 
-/** Events that a child may say at once, and how many more each second. */
-export const EVENT_BURST = 500;
-export const EVENTS_PER_SECOND = 100;
-
 /** A child that is about to be started. */
 export function newChild(rules: ChildRules, nowMs: number): ChildState {
   return {
@@ -200,8 +200,8 @@ export function newChild(rules: ChildRules, nowMs: number): ChildState {
     pongMs: nowMs,
     pingedMs: nowMs,
     pingSeq: 0,
-    eventTokens: EVENT_BURST,
-    eventTokensMs: nowMs,
+    events: newFlow(nowMs),
+    news: newFlow(nowMs),
     pauseWanted: false,
     turnOpen: true,
     turnsQueued: 0,
@@ -212,6 +212,6 @@ export function newChild(rules: ChildRules, nowMs: number): ChildState {
     tokensIn: 0,
     tokensOut: 0,
     unknownTags: [],
-    dropped: { unknown: 0, answers: 0, events: 0, frames: 0 },
+    dropped: { unknown: 0, answers: 0, events: 0, frames: 0, lines: 0 },
   };
 }

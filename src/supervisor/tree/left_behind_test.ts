@@ -51,6 +51,15 @@ Deno.test("SessionChild: output held open by what has moved away is waited for u
     Deno.kill(pidIn(folder), "SIGKILL");
   }));
 
+Deno.test("SessionChild: what has moved away and floods the output it holds does not hold up the ending", () =>
+  withFolder(async (folder) => {
+    await using tree = new WatchedTree();
+    const away = `setsid sh -c 'echo $$ > ${folder}/new; mv ${folder}/new ${folder}/pid; exec yes' &`;
+    const script = `${SAY_READY}; ${sayResult()}; ${away} while [ ! -e ${folder}/pid ]; do sleep 0.01; done`;
+    const { outcome } = await tree.spawn(shellLaunch(script)).ended;
+    assertEquals(outcome?.result, "42");
+  }));
+
 Deno.test({
   name: "SessionChild: what has moved away is gone with the child, told its result or killed",
   ignore,

@@ -13,6 +13,7 @@ import { ChildGroup, killQuietly } from "./child_group.ts";
 import type { ChildHost, ToolRequest } from "./child_host.ts";
 import { verdictOf, wakeAtMs } from "./child_clock.ts";
 import type { Ending } from "./child_ending.ts";
+import { type Flow, FLOW_PER_SECOND, newFlow, takeOne } from "./flow.ts";
 import { step } from "./child_machine.ts";
 import {
   type ChildCommand,
@@ -54,6 +55,8 @@ export class SessionChild {
   #queue: WriteQueue | undefined;
   #timer: { readonly atMs: number; readonly stop: () => void } | undefined;
   #deaf = false;
+  #lines: Flow;
+  #lostLines = 0;
 
   constructor(host: ChildHost, request: SpawnRequest, slot: Slot, rules: ChildRules) {
     this.#host = host;
@@ -61,7 +64,8 @@ export class SessionChild {
     this.slot = slot;
     this.#startedEpochMs = host.clock.epochMs();
     this.#state = newChild(rules, host.clock.nowMs());
-    this.#stderr = new StderrLines((line) => host.log(this, line));
+    this.#stderr = new StderrLines((line) => this.#log(line));
+    this.#lines = newFlow(host.clock.nowMs());
     const { promise, resolve } = Promise.withResolvers<ChildEnding>();
     this.ended = promise;
     this.#resolveEnded = resolve;
@@ -204,7 +208,7 @@ export class SessionChild {
       this.#queue?.abort();
       this.#stderr.end();
       await group.gone();
-      this.#feed({ kind: "drained", tail: this.#stderr.tail });
+      this.#feed({ kind: "drained", tail: this.#stderr.tail, lostLines: this.#lostLines });
     });
   }
 
@@ -288,6 +292,17 @@ export class SessionChild {
       this.#deaf = true;
       this.#feed({ kind: "fault", detail: (error as Error).message });
     }
+  }
+
+  /** A line of its log; of a flood, what can be read. */
+  #log(line: string): void {
+    const lines = takeOne(this.#lines, this.#host.clock.nowMs());
+    if (lines) {
+      this.#lines = lines;
+      return this.#host.log(this, line);
+    }
+    if (++this.#lostLines > 1) return;
+    this.#host.log(this, `a session floods its log: lines beyond ${FLOW_PER_SECOND} a second are counted only`);
   }
 
   #settle(ending: Ending): void {

@@ -222,6 +222,16 @@ Deno.test("SessionChild: a flood of events is counted, not kept, and its result 
   assert(told < 10_000, `${told}`);
 });
 
+Deno.test("SessionChild: of a flood of its log, lines are passed on that can be read, the rest counted, its end kept", async () => {
+  await using tree = new WatchedTree();
+  const script = `${SAY_READY}; yes line | head -n 100000 >&2; echo last >&2; ${sayResult()}`;
+  const ending = await tree.spawn(shellLaunch(script)).ended;
+  const told = tree.lines.filter((line) => line === "line" || line === "last").length;
+  assertEquals([ending.status, told + ending.dropped.lines], ["completed", 100_001]);
+  assertEquals(tree.lines.filter((line) => line.includes("floods its log")).length, 1);
+  assertEquals(ending.tail.endsWith("line\nlast\n"), true);
+});
+
 Deno.test("SessionChild: paused and cancelled it ends; paused and resumed it goes on, a swap in between heard once", async () => {
   await using tree = new WatchedTree({ timings: shortTimings({ cancelMs: 5_000 }) });
   const reason = { status: "cancelled", ended_by: "terminated", detail: "enough" } as const;

@@ -60,6 +60,12 @@ export interface DrainReport {
   readonly stragglers: readonly TreeNode[];
 }
 
+/** A child that ended, and how its restart is called off. */
+interface Waiting {
+  readonly child: SessionChild;
+  readonly callOff: () => void;
+}
+
 const REAP_INTERVAL_MS = 1_000;
 
 const STOPPED: EndReason = { status: "cancelled", ended_by: "terminated", detail: "the session was stopped" };
@@ -84,7 +90,10 @@ export class Supervisor implements TreeControl, AsyncDisposable {
   readonly #children = new Map<string, SessionChild>();
   readonly #started = new Map<string, number>();
   readonly #restarts = new Map<string, RestartState>();
-  readonly #waiting = new Set<() => void>();
+  /** Warm children whose restart waits for its time, by path. */
+  readonly #waiting = new Map<string, Waiting>();
+  /** Nothing is started at or below these paths. */
+  readonly #stopping = new Set<string>();
   readonly #endings: ChildEnding[] = [];
   #bucket: RateBucket;
   #draining = false;
@@ -102,7 +111,7 @@ export class Supervisor implements TreeControl, AsyncDisposable {
   /** Starts a session, or says which gate refused. The child is listed before it has a process. */
   spawn(request: SpawnRequest): SessionChild | Refusal {
     const parent = request.parent === undefined ? undefined : this.#children.get(request.parent);
-    if (request.parent !== undefined && (parent === undefined || parent.phase === "ending")) {
+    if (request.parent !== undefined && (!parent || parent.phase === "ending" || this.#isStopping(parent.path))) {
       const message = `Start a session: ${request.parent}, which asks for it, is ending or has ended`;
       return { kind: "refused", gate: "caller", message };
     }
@@ -115,9 +124,13 @@ export class Supervisor implements TreeControl, AsyncDisposable {
     return this.#start(request, { path, depth, attempt: 0 });
   }
 
-  /** Every living session, parents before children. */
+  /** Every living session, and every one that is about to be started again; parents before children. */
   list(): TreeNode[] {
-    return [...this.#children.values()].map((child) => child.node()).sort((a, b) => comparePaths(a.path, b.path));
+    const living = [...this.#children.values()].map((child) => child.node());
+    const waiting = [...this.#waiting.values()].map(({ child }): TreeNode => {
+      return { ...child.node(), state: "starting", verdict: "restarting", pid: 0 };
+    });
+    return [...living, ...waiting].sort((a, b) => comparePaths(a.path, b.path));
   }
 
   /** The living session at that path. */
@@ -132,11 +145,15 @@ export class Supervisor implements TreeControl, AsyncDisposable {
    */
   act(action: TreeAction, path: string): void {
     const child = this.#children.get(path);
-    if (!child) throw new CapsuleError("tree.not_running", `Find ${path}: no session of this tree is there`);
+    if (!child && !this.#waiting.has(path)) {
+      throw new CapsuleError("tree.not_running", `Find ${path}: no session of this tree is there`);
+    }
     if (action === "stop") {
       this.stop(path);
       return;
     }
+    if (!child) throw new CapsuleError("tree.refused", `It is about to be started again: it cannot ${action}`);
+    if (this.#isStopping(path)) throw new CapsuleError("tree.refused", `It is ending: it cannot ${action}`);
     const verdict = action === "pause" ? child.pause() : child.resume();
     if (verdict === "ending") throw new CapsuleError("tree.refused", `It is ending: it cannot ${action}`);
     for (const below of this.#below(path)) {
@@ -145,9 +162,18 @@ export class Supervisor implements TreeControl, AsyncDisposable {
     }
   }
 
-  /** Ends the session and all below it, deepest first; settles when they are gone. */
+  /**
+   * Ends the session and all below it, deepest first; settles when they are gone. Meanwhile nothing is started there: one
+   * whose turn to end has not come could have others in place of those that went.
+   */
   async stop(path: string, reason: EndReason = STOPPED): Promise<void> {
-    await endDeepestFirst(this.#below(path), reason);
+    this.#stopping.add(path);
+    for (const waiting of [...this.#waiting.keys()].filter((below) => isWithin(below, path))) this.#callOff(waiting);
+    try {
+      await endDeepestFirst(this.#below(path), reason);
+    } finally {
+      this.#stopping.delete(path);
+    }
   }
 
   /**
@@ -178,6 +204,10 @@ export class Supervisor implements TreeControl, AsyncDisposable {
     const { killMs } = this.#options.drain ?? DRAIN_TIMINGS;
     await this.#within(Promise.all([...this.#children.values()].map(({ ended }) => ended)), killMs);
     this.#stopReaping();
+  }
+
+  #isStopping(path: string): boolean {
+    return [...this.#stopping].some((root) => isWithin(path, root));
   }
 
   /** The living session at that path and all below it. */
@@ -266,7 +296,8 @@ export class Supervisor implements TreeControl, AsyncDisposable {
 
   #decideRestart(child: SessionChild, ending: ChildEnding): ChildEnding["restart"] {
     const { path, request } = child;
-    if (!request.warm || this.#draining || !RESTARTED_AFTER.includes(ending.ended_by)) return undefined;
+    if (!request.warm || !RESTARTED_AFTER.includes(ending.ended_by)) return undefined;
+    if (this.#draining || this.#isStopping(path)) return undefined;
     const { state, verdict } = countFailure(this.#restarts.get(path) ?? NO_FAILURES, {
       atMs: this.#clock.nowMs(),
       weight: ending.spawn_crash ? SPAWN_CRASH_WEIGHT : CRASH_WEIGHT,
@@ -275,11 +306,17 @@ export class Supervisor implements TreeControl, AsyncDisposable {
     this.#restarts.set(path, state);
     if (verdict.kind === "open") return verdict;
     const callOff = this.#clock.after(verdict.delayMs, () => {
-      this.#waiting.delete(callOff);
+      this.#waiting.delete(path);
       this.#restart(child);
     });
-    this.#waiting.add(callOff);
+    this.#waiting.set(path, { child, callOff });
     return verdict;
+  }
+
+  #callOff(path: string): void {
+    this.#waiting.get(path)?.callOff();
+    this.#waiting.delete(path);
+    this.#forget(path);
   }
 
   /** A restart passes the gates like any start: meanwhile others may have taken its place. */
@@ -290,6 +327,7 @@ export class Supervisor implements TreeControl, AsyncDisposable {
       ? { message: "the session that started it has ended" }
       : this.#admit(request, slot.depth, parent);
     if (refusal) {
+      this.#forget(slot.path);
       this.#quietly(child, () => this.#options.ports?.log?.(child, `it is not started again: ${refusal.message}`));
       return;
     }
@@ -329,8 +367,7 @@ export class Supervisor implements TreeControl, AsyncDisposable {
 
   #endStarts(): void {
     this.#draining = true;
-    for (const callOff of this.#waiting) callOff();
-    this.#waiting.clear();
+    for (const path of [...this.#waiting.keys()]) this.#callOff(path);
   }
 
   #killAll(reason: EndReason): void {

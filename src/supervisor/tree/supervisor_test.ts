@@ -164,6 +164,28 @@ Deno.test("Supervisor.drain: at its bound everything is killed, also what has no
   ]]);
 });
 
+Deno.test("Supervisor.stop: while it lasts nothing is started or held there, elsewhere it is; what it leaves is nothing", async () => {
+  await using tree = new WatchedTree({ timings: { ...CHILD_TIMINGS, cancelMs: 100, termMs: 500 } });
+  const root = await readyChild(tree, WAITS);
+  const child = await readyChild(tree, STUBBORN, root.path);
+  const other = await readyChild(tree, WAITS);
+  const spawn = (parent: string) =>
+    tree.supervisor.spawn({ parent, limits: LIMITS, prepare: () => shellLaunch(WAITS) });
+  const stopping = tree.supervisor.stop(root.path);
+  const again = tree.supervisor.stop(root.path);
+  assertEquals([root.phase, child.phase], ["running", "ending"]);
+  const late = spawn(root.path);
+  assertEquals(late.kind === "refused" && late.gate, "caller");
+  for (const action of ["pause", "resume"] as const) {
+    assertEquals(assertThrows(() => tree.supervisor.act(action, root.path), CapsuleError).code, "tree.refused");
+  }
+  const elsewhere = spawn(other.path);
+  assertEquals(elsewhere.kind, "child");
+  await stopping;
+  assertEquals(tree.supervisor.list().map(({ path }) => path), ["1", "1.0"]);
+  await again;
+});
+
 Deno.test("Supervisor.stop: a session that is being prepared gets no process any more", async () => {
   const prepared = Promise.withResolvers<SessionLaunch>();
   await using tree = new WatchedTree({ timings: CHILD_TIMINGS });
@@ -219,6 +241,30 @@ Deno.test("Supervisor: a warm session that crashes is started again in its place
   ]);
   const once = await tree.spawn(shellLaunch("exit 1")).ended;
   assertEquals([once.restart, tree.supervisor.list(), tree.supervisor.budget.holders], [undefined, [], 0]);
+});
+
+Deno.test("Supervisor: a session that waits for its restart is listed and can be stopped; another goes on", async () => {
+  await using tree = new WatchedTree();
+  const attempts: string[] = [];
+  const crash = () =>
+    tree.spawn(shellLaunch("exit 1"), {
+      warm: true,
+      prepare: ({ path, attempt }) => {
+        attempts.push(`${path} ${attempt}`);
+        return shellLaunch("exit 1");
+      },
+    });
+  await crash().ended;
+  const [node] = tree.supervisor.list();
+  assertEquals([node?.path, node?.state, node?.verdict, node?.pid], ["0", "starting", "restarting", 0]);
+  assertEquals(assertThrows(() => tree.supervisor.act("pause", "0"), CapsuleError).code, "tree.refused");
+  tree.supervisor.act("stop", "0");
+  assertEquals(tree.supervisor.list(), []);
+  assertEquals(assertThrows(() => tree.supervisor.act("stop", "0"), CapsuleError).code, "tree.not_running");
+  await crash().ended;
+  // Its restart is due after the one that was called off.
+  while (!attempts.includes("1 1")) await new Promise((resolve) => setTimeout(resolve, 20));
+  assertEquals(attempts, ["0 0", "1 0", "1 1"]);
 });
 
 Deno.test("Supervisor: a restart that waits is called off by the drain", async () => {

@@ -22,6 +22,9 @@ const FOLLOW_PAUSE_MS = 200;
 /** Connections at once; one more is closed at once. */
 const MAX_CONNECTIONS = 64;
 
+/** How long a connection may take to say what it wants, ms: who says nothing keeps others out. */
+const REQUEST_TIMEOUT_MS = 5_000;
+
 /** The longest request, bytes; a path is the longest of it. */
 const MAX_REQUEST_BYTES = 4_096;
 
@@ -32,19 +35,21 @@ const MAX_REQUEST_BYTES = 4_096;
 export class TreeSocket implements AsyncDisposable {
   readonly #listener: Deno.Listener;
   readonly #control: TreeControl;
+  readonly #requestMs: number;
   readonly #connections = new Set<Deno.Conn>();
   readonly #closed = new AbortController();
   readonly #serving: Promise<void>;
 
-  private constructor(listener: Deno.Listener, control: TreeControl) {
+  private constructor(listener: Deno.Listener, control: TreeControl, requestMs: number) {
     this.#listener = listener;
     this.#control = control;
+    this.#requestMs = requestMs;
     this.#serving = this.#serve();
   }
 
   /** Listens at `path`, in a folder that is 0700. Throws the system's error when it cannot. */
-  static open(path: string, control: TreeControl): TreeSocket {
-    return new TreeSocket(Deno.listen({ transport: "unix", path }), control);
+  static open(path: string, control: TreeControl, requestMs: number = REQUEST_TIMEOUT_MS): TreeSocket {
+    return new TreeSocket(Deno.listen({ transport: "unix", path }), control, requestMs);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -75,7 +80,8 @@ export class TreeSocket implements AsyncDisposable {
   }
 
   async #answer(connection: Deno.Conn): Promise<void> {
-    const request = await readRequest(connection);
+    const timer = setTimeout(() => close(connection), this.#requestMs);
+    const request = await readRequest(connection).finally(() => clearTimeout(timer));
     if (request === undefined) return;
     if (request.type === "follow") return await this.#follow(connection);
     await send(connection, await this.#reply(request));

@@ -93,6 +93,23 @@ Deno.test("TreeSocket: a connection that says nonsense, nothing or too much is c
   });
 });
 
+Deno.test("TreeSocket: those that say nothing make room for who asks", async () => {
+  const folder = Deno.makeTempDirSync({ prefix: "boll-test-" });
+  const silent: Deno.Conn[] = [];
+  try {
+    await using _socket = TreeSocket.open(`${folder}/tree`, new OneNode(), 100);
+    const path = `${folder}/tree`;
+    for (let i = 0; i < 64; i++) silent.push(await Deno.connect({ transport: "unix", path }));
+    for (const connection of silent) {
+      assertEquals(await connection.read(new Uint8Array(8)).catch(() => null), null);
+    }
+    assertEquals((await askTree(path, { type: "list" })).type, "tree");
+  } finally {
+    for (const connection of silent) connection.close();
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
+
 Deno.test("tree messages: each field is checked and named", () => {
   assertEquals(decodeTreeRequest({ type: "resume", path: "0.1", more: 1 }), { type: "resume", path: "0.1" });
   const wrong: [() => unknown, string][] = [
