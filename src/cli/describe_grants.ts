@@ -10,6 +10,7 @@ export function describeGrants(grants: Grants): string {
     ),
     ...(grants.env.length === 0 ? [] : [`the variables ${grants.env.map((name) => printableLine(name)).join(", ")}`]),
     ...describeNet(grants),
+    ...describeSpawn(grants),
     [
       ...(grants.stdio ? ["standard input and output"] : []),
       ...(grants.clocks ? ["clocks"] : []),
@@ -18,6 +19,12 @@ export function describeGrants(grants: Grants): string {
     `at most ${grants.limits.memory_mb} MiB of memory and ${grants.limits.deadline_ms / 1000} s`,
   ];
   return lines.map((line) => `  ${line}\n`).join("");
+}
+
+function describeSpawn({ spawn }: Grants): string[] {
+  if (spawn.length === 0) return [];
+  const names = spawn.map((name) => printableLine(name)).join(", ");
+  return [`delegation: it may start the capsules ${names}, each with no more than it has itself`];
 }
 
 function describeNet({ net }: Grants): string[] {

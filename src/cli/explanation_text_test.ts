@@ -13,6 +13,7 @@ const EXPLANATION: Explanation = {
     fs: { work: "rw", mounts: [{ guest: "/data", mode: "ro", host: "/docs" }] },
     env: ["LANG"],
     net: ["https://api.example.com"],
+    spawn: ["worker"],
     stdio: true,
     clocks: false,
     random: true,
@@ -60,6 +61,7 @@ Grants
   the folder /docs at /data (ro)
   the variables LANG
   connections to https://api.example.com
+  delegation: it may start the capsules worker, each with no more than it has itself
   standard input and output, random numbers
   at most 512 MiB of memory and 600 s
 

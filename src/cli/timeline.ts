@@ -165,6 +165,7 @@ function grantLines(value: unknown): string[] {
     ...mounts,
     ...(list(grants["env"]).length === 0 ? [] : [`env ${list(grants["env"]).map(text).join(", ")}`]),
     ...(list(grants["net"]).length === 0 ? [] : [`net ${list(grants["net"]).map(text).join(", ")}`]),
+    ...(list(grants["spawn"]).length === 0 ? [] : [`spawn ${list(grants["spawn"]).map(text).join(", ")}`]),
     ...(limits["memory_mb"] === undefined
       ? []
       : [`memory ${text(limits["memory_mb"])} MiB, deadline ${text(limits["deadline_ms"])} ms`]),

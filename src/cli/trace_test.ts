@@ -18,6 +18,7 @@ const START: SessionStart = {
     fs: { work: "rw", mounts: [{ guest: "/data", mode: "ro", host: "/docs" }] },
     env: ["LANG"],
     net: ["https://api.example.com", "listen:8080"],
+    spawn: ["worker", "\x1b[31mreader"],
     stdio: true,
     clocks: true,
     random: false,
@@ -82,6 +83,7 @@ Deno.test("boll trace show: the newest session as a timeline, foreign text made 
                /data ro = /docs
                env LANG
                net https://api.example.com, listen:8080
+               spawn worker, \\u{1b}[31mreader
                memory 64 MiB, deadline 5000 ms
   trace        ${session.trace}
 

@@ -144,3 +144,19 @@ Deno.test("boll check: a component that is no WebAssembly is exit 2, with the li
       assertEquals((await boll("check", `${folder}/guest/guest.wasm`)).exitCode, 2);
     }
   }));
+
+Deno.test("boll run: a capsule that may delegate is refused at the line that says so, also under a ceiling; without one it is not", () =>
+  withFolder(async (folder, boll) => {
+    const manifest = (spawn: string) =>
+      `{ "name": "guest", "version": "0.1.0", "component": "guest.wasm",\n  "grants": { "spawn": ${spawn} } }\n`;
+    Deno.writeTextFileSync(`${folder}/boll.jsonc`, `{ "ceiling": {} }`);
+    for (const verb of ["run", "serve-http"]) {
+      writeCapsule(`${folder}/guest`, manifest(`["worker"]`));
+      const { exitCode, stderr } = await boll(verb, `${folder}/guest`, "--accept");
+      assertEquals(exitCode, 2);
+      assertStringIncludes(stderr, `${folder}/guest/capsule.jsonc:2:15: grants.spawn: not supported yet`);
+      writeCapsule(`${folder}/guest`, manifest("[]"));
+      const without = await boll(verb, `${folder}/guest`);
+      assertStringIncludes(without.stderr, "a foreign capsule that was not accepted yet");
+    }
+  }));

@@ -7,8 +7,6 @@ import type { SessionLimits } from "../protocol/control/mod.ts";
 export interface Authority {
   /** Every mount bound. */
   readonly grants: Grants;
-  /** Names of the capsules that it may delegate to. */
-  readonly spawn: readonly string[];
   /** Patterns of its tools; absent does not narrow. */
   readonly tools?: readonly string[];
   readonly limits: SessionLimits;
@@ -18,10 +16,9 @@ export interface Authority {
 
 /** What a capsule asks for when it is delegated to: its manifest, and what the delegation says. */
 export interface ChildRequest {
-  /** The capsule's name, as `spawn` lists it. */
+  /** The capsule's name, as `grants.spawn` lists it. */
   readonly capsule: string;
   readonly declared: DeclaredGrants;
-  readonly spawn?: readonly string[];
   readonly tools?: readonly string[];
   readonly limits?: Partial<Omit<SessionLimits, "deadline_ms">>;
   /** The child's guest path → the parent's, where they differ. */
@@ -42,7 +39,7 @@ const CEILED = ["max_steps", "max_tokens", "max_depth", "memory_bytes", "cpu_sec
  * @throws {CapsuleError} `grant.exceeds_ceiling`, with one problem for each misfit
  */
 export function fitChild(request: ChildRequest, parent: Parent): Authority {
-  const { declared, mounts, spawn = [], tools = parent.tools } = request;
+  const { declared, mounts, tools = parent.tools } = request;
   const fitted = fitGrants({ declared, parent: parent.grants, ...(mounts === undefined ? {} : { mounts }) });
   const depth = parent.depth + 1;
   const misfits = [
@@ -55,7 +52,6 @@ export function fitChild(request: ChildRequest, parent: Parent): Authority {
   const deadlineMs = Math.min(fitted.grants.limits.deadline_ms, parent.remainingMs);
   return {
     grants: { ...fitted.grants, limits: { ...fitted.grants.limits, deadline_ms: deadlineMs } },
-    spawn,
     ...(tools === undefined ? {} : { tools }),
     limits: { ...parent.limits, ...request.limits, deadline_ms: deadlineMs },
     depth,
@@ -68,25 +64,20 @@ export function isToolInside(pattern: string, patterns: readonly string[]): bool
   return patterns.some((above) => above === pattern || (above.endsWith("*") && start.startsWith(above.slice(0, -1))));
 }
 
-function misfitsOfCapsule({ capsule, spawn = [] }: ChildRequest, parent: Parent): Misfit[] {
+function misfitsOfCapsule({ capsule }: ChildRequest, parent: Parent): Misfit[] {
   const depth = parent.depth + 1;
-  const { max_depth } = parent.limits;
+  const { grants: { spawn }, limits: { max_depth } } = parent;
   return [
-    ...(parent.spawn.includes(capsule) ? [] : [{
+    ...(spawn.includes(capsule) ? [] : [{
       axis: "spawn",
       entry: capsule,
-      text: `starting ${capsule}: the parent may delegate to ${parent.spawn.join(", ") || "no capsule"}`,
+      text: `starting ${capsule}: the parent may delegate to ${spawn.join(", ") || "no capsule"}`,
     }]),
     ...(depth <= max_depth ? [] : [{
       axis: "depth",
       entry: String(depth),
       text: `a session at depth ${depth}: the parent may go down to ${max_depth}`,
     }]),
-    ...spawn.filter((name) => !parent.spawn.includes(name)).map((name) => ({
-      axis: "spawn",
-      entry: name,
-      text: `delegating to ${name}`,
-    })),
   ];
 }
 

@@ -11,8 +11,8 @@ const PARENT: Parent = {
     fs: { work: "rw", mounts: [{ guest: "/docs", mode: "ro", host: "/h/docs" }] },
     env: ["LANG"],
     net: ["https://api.example.com"],
+    spawn: ["worker", "reader"],
   },
-  spawn: ["worker", "reader"],
   tools: ["files.*", "delegate-task"],
   limits: { max_steps: 20, max_tokens: 1_000, deadline_ms: 900_000, max_depth: 2, memory_bytes: 1_000, nice: 5 },
   depth: 1,
@@ -31,7 +31,6 @@ const problemsOf = (request: ChildRequest, parent = PARENT) => {
 Deno.test("fitChild: what nobody asked for is not given, and limits are the parent's, the deadline what it has left", () => {
   assertEquals(fitChild(WORKER, PARENT), {
     grants: { ...NO_GRANTS, limits: { ...DEFAULT_LIMITS, deadline_ms: 400_000 } },
-    spawn: [],
     tools: ["files.*", "delegate-task"],
     limits: { ...PARENT.limits, deadline_ms: 400_000 },
     depth: 2,
@@ -49,8 +48,8 @@ Deno.test("fitChild: all that the parent has may be given on, and one more of an
       fs: { work: "rw", mounts: [{ guest: "/in", mode: "ro" }] },
       env: ["LANG"],
       net: ["https://api.example.com"],
+      spawn: ["worker", "reader"],
     },
-    spawn: ["worker", "reader"],
     tools: ["files.read", "files.w*", "delegate-task"],
     limits: { max_steps: 20, max_tokens: 1_000, max_depth: 2, memory_bytes: 1_000, nice: 5, cpu_seconds: 9 },
     mounts: { "/in": "/docs" },
@@ -61,7 +60,7 @@ Deno.test("fitChild: all that the parent has may be given on, and one more of an
   const { declared, limits } = all;
   const over: readonly [string, ChildRequest, Partial<Parent>?][] = [
     ["spawn other", { ...all, capsule: "other" }],
-    ["spawn other", { ...all, spawn: ["other"] }],
+    ["spawn other", { ...all, declared: { ...declared, spawn: ["other"] } }],
     ["depth 3", all, { depth: 2 }],
     ["fs.work", all, { grants: { ...PARENT.grants, fs: { ...PARENT.grants.fs, work: "ro" } } }],
     ["fs.mounts /in", { ...all, declared: { ...declared, fs: { mounts: [{ guest: "/in", mode: "rw" }] } } }],

@@ -51,12 +51,13 @@ function grants(mount: fc.Arbitrary<MountGrant>): fc.Arbitrary<Grants> {
     }, { requiredKeys: ["mounts"] }),
     env: fc.uniqueArray(fc.constantFrom("LANG", "TZ", "A", "__proto__", "constructor"), { maxLength: 4 }),
     net: anyNet,
+    spawn: fc.uniqueArray(fc.constantFrom("reader", "worker", "a", "constructor"), { maxLength: 4 }),
     stdio: fc.boolean(),
     clocks: fc.boolean(),
     random: fc.boolean(),
     limits,
     containment: fc.constantFrom("advisory" as const, "scoped" as const),
-  }, { requiredKeys: ["fs", "env", "net", "stdio", "clocks", "random", "limits"] });
+  }, { requiredKeys: ["fs", "env", "net", "spawn", "stdio", "clocks", "random", "limits"] });
 }
 
 const guest = fc.constantFrom("/a", "/b", "/c", "/__proto__");
@@ -75,6 +76,7 @@ export function grantsWith(fields: Partial<Grants>): Grants {
     fs: { mounts: [] },
     env: [],
     net: [],
+    spawn: [],
     stdio: true,
     clocks: true,
     random: true,

@@ -110,6 +110,7 @@ function findUnused(grants: Grants, imports: readonly string[]): string[] {
     ...(grants.random && !isImported(/^wasi:random\//) ? ["random"] : []),
     ...(grants.env.length > 0 && !isImported(/^wasi:cli\/environment(@|$)/) ? ["env"] : []),
     ...grants.net.filter((entry) => !(/^https?:/.test(entry) ? http : sockets)).map((entry) => `net ${entry}`),
+    ...(isImported(/^boll:capsule\/host(@|$)/) ? [] : grants.spawn.map((name) => `spawn ${name}`)),
     ...(grants.fs.work !== undefined && !files ? ["fs.work"] : []),
     ...(files ? [] : grants.fs.mounts.map(({ guest }) => `fs.mounts ${guest}`)),
   ];

@@ -86,6 +86,25 @@ Deno.test("explainGrants: imported and not granted, granted and never imported",
   assertEquals(explainGrants({ ...INPUT, imports: [...imports, ...used] }).unused, []);
 });
 
+Deno.test("explainGrants: delegation at wall 1 by name, at no other; unused when its interface is never imported", () => {
+  const explain = (spawn: string[], ...imports: string[]) => {
+    const grants = grantsWith({ spawn });
+    return explainGrants({ ...INPUT, imports, resolved: { ...INPUT.resolved, grants } });
+  };
+  const host = "boll:capsule/host@0.1.0";
+  const [none, some] = [explain([], host), explain(["reader", "worker"], host)];
+  const [imports, ...others] = some.walls;
+  assert(imports!.binds.includes("Delegation: only to reader, worker, as boll.lock has them"));
+  assert(imports!.binds[0]!.includes("boll:capsule/host") && imports!.does_not_bind.join().includes("delegates to"));
+  assert(none.walls[0]!.binds.includes("Delegation: none") && !JSON.stringify(none.walls).includes("boll:capsule"));
+  // A capsule is started by the supervisor: the guest's own process gets no right of any kind for it.
+  assertEquals(others, none.walls.slice(1));
+  assertEquals([none.missing.map(({ grant }) => grant), some.missing], [["spawn"], []]);
+  const unused = (one: typeof some) => one.unused?.filter((name) => name.startsWith("spawn"));
+  assertEquals(unused(some), []);
+  assertEquals(unused(explain(["reader", "worker"])), ["spawn reader", "spawn worker"]);
+});
+
 Deno.test("explainGrants: standing and consent", () => {
   const capsule = { ...INPUT.capsule, kind: "manifest" as const, manifestPath: "/c/capsule.jsonc" };
   const of = (fields: Partial<ExplainGrantsInput>) => {

@@ -47,6 +47,7 @@ function explainImports(grants: Grants, { upstream = {}, role }: ExplainWallsOpt
       `Files: ${preopens.length === 0 ? "none" : `only below ${preopens.join(", ")}`}`,
       ...describeNet(grants, upstream),
       `Variables: ${grants.env.length === 0 ? "none" : `only ${grants.env.join(", ")}`}`,
+      `Delegation: ${grants.spawn.length === 0 ? "none" : `only to ${grants.spawn.join(", ")}, as boll.lock has them`}`,
       ...(grants.stdio ? [] : ["stdin, stdout and stderr are closed"]),
       `Memory ${grants.limits.memory_mb} MiB, ${open_files} open files, ${file_bytes} bytes a file, ` +
       `${work_bytes} bytes written${output_bytes === undefined ? "" : `, ${output_bytes} bytes of output`}`,
@@ -54,6 +55,9 @@ function explainImports(grants: Grants, { upstream = {}, role }: ExplainWallsOpt
     does_not_bind: [
       "What the guest does with files inside the folders it was given",
       ...(grants.net.length === 0 ? [] : ["What the guest says to whom it may connect to"]),
+      ...(grants.spawn.length === 0
+        ? []
+        : ["What a capsule that it delegates to does with its part of this authority"]),
       "A guest that breaks out of the engine or finds a bug in this host: walls 2 to 4 stand behind",
       "A link swapped during a walk by another process: wall 4 stands behind",
     ],

@@ -7,7 +7,7 @@ import { narrow } from "./narrow.ts";
 
 /** One thing that a child asks for and its parent does not have. */
 export interface Misfit {
-  /** `fs.work`, `fs.mounts`, `env`, `net`, `stdio`, `clocks`, `random`, `limits`, … */
+  /** `fs.work`, `fs.mounts`, `env`, `net`, `spawn`, `stdio`, `clocks`, `random`, `limits`, … */
   readonly axis: string;
   /** Of that axis; the axis itself where it has no entries. */
   readonly entry: string;

@@ -9,8 +9,8 @@ import { narrow } from "./narrow.ts";
 import { isInside } from "./paths.ts";
 
 /** A manifest that asks for all of these grants; its hosts are somebody's wish. */
-function declare({ fs, env, net, ...rest }: Grants): DeclaredGrants {
-  return { ...rest, env: [...env], net: [...net], fs: { ...fs, mounts: [...fs.mounts] } };
+function declare({ fs, env, net, spawn, ...rest }: Grants): DeclaredGrants {
+  return { ...rest, env: [...env], net: [...net], spawn: [...spawn], fs: { ...fs, mounts: [...fs.mounts] } };
 }
 
 /** The same without hosts: what narrowing binds to its ceiling's. */
@@ -45,7 +45,7 @@ function fits(input: FitGrantsInput): Grants {
 
 Deno.test("fitGrants: fits exactly when narrowing drops nothing, and is then inside the parent and what narrowing gives", () => {
   const seen = { fits: 0, misfits: 0 };
-  const axis = fc.constantFrom("fs", "env", "net", "stdio", "clocks", "random", "limits", "containment");
+  const axis = fc.constantFrom("fs", "env", "net", "spawn", "stdio", "clocks", "random", "limits", "containment");
   fc.assert(
     fc.property(anyGrants, boundGrants, axis, fc.boolean(), (asked, parent, exchanged, isExchanged) => {
       // Two grants drawn apart almost never fit; what narrowing left of them does, until one axis is as it was asked.
@@ -69,12 +69,14 @@ Deno.test("fitGrants: everything that does not fit is named by axis and entry, a
     fs: { work: "rw", mounts: [{ guest: "/a", mode: "rw" }, { guest: "/b", mode: "ro" }] },
     env: ["LANG", "TZ"],
     net: ["https://*.a.b", "tcp://[::1]:53"],
+    spawn: ["reader", "worker"],
     limits: { ...grantsWith({}).limits, memory_mb: 65, cpu_seconds: 2 },
   });
   const parent = grantsWith({
     fs: { work: "ro", mounts: [{ guest: "/a", mode: "ro", host: "/h" }] },
     env: ["TZ"],
     net: ["https://c.a.b"],
+    spawn: ["worker"],
     stdio: false,
     clocks: false,
     random: false,
@@ -88,6 +90,7 @@ Deno.test("fitGrants: everything that does not fit is named by axis and entry, a
     "env LANG",
     "net https://*.a.b",
     "net tcp://[::1]:53",
+    "spawn reader",
     "stdio stdio",
     "clocks clocks",
     "random random",

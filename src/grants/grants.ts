@@ -36,6 +36,8 @@ export interface Grants {
   readonly env: readonly string[];
   /** Canonical entries ({@link parseNetEntry}), sorted by code unit, each once. Empty is no network. */
   readonly net: readonly string[];
+  /** Names of the capsules that it may delegate to, each at the version and digest of the lock. Empty is none. */
+  readonly spawn: readonly string[];
   readonly stdio: boolean;
   readonly clocks: boolean;
   readonly random: boolean;

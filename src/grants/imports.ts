@@ -33,6 +33,10 @@ const SOCKETS: readonly string[] = [
   ...["tcp", "tcp-create-socket", "udp", "udp-create-socket"].map((name) => `wasi:sockets/${name}`),
 ];
 
+/** Delegation: the interface, and the one version of its package that is served. */
+const HOST = "boll:capsule/host";
+const HOST_VERSION = "0.1.0";
+
 /** Interfaces that network entries link, and the schemes that do. */
 const NETWORK: readonly {
   readonly names: readonly string[];
@@ -60,12 +64,13 @@ export function toImports(grants: Grants, role: ComponentRole = "command"): read
     ...(grants.clocks ? CLOCKS : []),
     ...(grants.random ? RANDOM : []),
     ...NETWORK.flatMap(({ names, schemes }) => hasScheme(grants, ...schemes) ? names : []),
+    ...(grants.spawn.length === 0 ? [] : [HOST]),
   ];
 }
 
 /**
- * The imports of a component that its grants do not link; empty means it may run. Any 0.2.x version is served by one
- * host; every other version, package or name is refused.
+ * The imports of a component that its grants do not link; empty means it may run. Of WASI any 0.2.x version is served by
+ * one host, of `boll:capsule` 0.1.0; every other version, package or name is refused.
  */
 export function checkImports(
   imports: readonly string[],
@@ -77,10 +82,14 @@ export function checkImports(
   return imports.flatMap((name) => {
     const [, unversioned, version] = /^([a-z][a-z0-9-]*:[a-z0-9-]+\/[a-z0-9-]+)(?:@(.{1,64}))?$/.exec(name) ?? [];
     if (unversioned === undefined) return [describeMissing(name, "", manifest)];
-    const isServed = version === undefined || /^0\.2\.(0|[1-9]\d{0,3})$/.test(version);
+    const isHost = unversioned === HOST;
+    const isServed = isHost
+      ? version === HOST_VERSION
+      : version === undefined || /^0\.2\.(0|[1-9]\d{0,3})$/.test(version);
     if (isServed && linked.has(unversioned)) return [];
-    if (!isServed && unversioned.startsWith("wasi:")) {
-      return [{ interface: printableLine(name, 200), reason: "only WASI 0.2.x is provided" }];
+    if (!isServed && (isHost || unversioned.startsWith("wasi:"))) {
+      const provided = isHost ? `boll:capsule ${HOST_VERSION}` : "WASI 0.2.x";
+      return [{ interface: printableLine(name, 200), reason: `only ${provided} is provided` }];
     }
     return [describeMissing(name, unversioned, manifest)];
   });
@@ -112,15 +121,22 @@ function describeMissing(name: string, unversioned: string, manifest?: Manifest)
       allow: isDeclared ? "net in the ceiling of boll.jsonc, and no --no-net" : `--net ${example}${line}`,
     };
   }
-  if (unversioned === "boll:capsule/host") {
-    return {
-      interface: shown,
-      grant: "spawn",
-      ...lineOf(manifest, "spawn"),
-      reason: "delegation is not supported yet",
-    };
-  }
+  if (unversioned === HOST) return describeMissingHost(shown, manifest);
   return { interface: shown, reason: "boll does not provide it" };
+}
+
+/** No flag gives it: only a manifest names the capsules that its component delegates to. */
+function describeMissingHost(shown: string, manifest: Manifest | undefined): MissingImport {
+  const isDeclared = (manifest?.grants.spawn ?? []).length > 0;
+  return {
+    interface: shown,
+    grant: "spawn",
+    ...lineOf(manifest, "spawn"),
+    reason: `it needs the grant spawn${manifest === undefined ? ", which only a manifest asks for" : ""}`,
+    allow: isDeclared
+      ? "spawn in the ceiling of boll.jsonc"
+      : `"spawn": ["CAPSULE"] in grants${manifest === undefined ? " of a capsule.jsonc beside it" : ""}`,
+  };
 }
 
 function lineOf(manifest: Manifest | undefined, grant: string): { manifestLine?: number } {

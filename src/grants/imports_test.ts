@@ -25,7 +25,9 @@ Deno.test("checkImports: network, delegation, other versions and everything unkn
     ["wasi:http/incoming-handler@0.2.0", undefined],
     ["wasi:sockets/raw@0.2.0", undefined],
     ["wasi:http/types@0.3.0", undefined],
-    ["boll:capsule/host", "spawn"],
+    ["boll:capsule/host", undefined],
+    ["boll:capsule/host@0.1.1", undefined],
+    ["boll:capsule/other@0.1.0", undefined],
     ["boll:capsule/host@0.1.0", "spawn"],
     ["wasi:io/streams@0.3.0", undefined],
     ["wasi:io/streams@0.2.0-rc.1", undefined],
@@ -85,6 +87,31 @@ Deno.test("checkImports: a missing network names flag and manifest line, or the 
     checkImports(["wasi:sockets/tcp@0.2.0"], ALL, declared)[0]?.allow,
     "net in the ceiling of boll.jsonc, and no --no-net",
   );
+});
+
+Deno.test("checkImports: delegation links exactly when spawn names a capsule, in the one version there is", async () => {
+  const [host, spawning] = ["boll:capsule/host@0.1.0", grantsWith({ spawn: ["worker"] })];
+  assertEquals(checkImports([host], spawning), []);
+  for (const other of ["boll:capsule/host", "boll:capsule/host@0.2.0", "boll:capsule/host@0.1.00"]) {
+    assertEquals(checkImports([other], spawning)[0]?.reason, "only boll:capsule 0.1.0 is provided", other);
+  }
+  assertEquals([toImports(ALL), toImports(spawning)].map((names) => names.includes("boll:capsule/host")), [
+    false,
+    true,
+  ]);
+  const text = (grants: string) =>
+    `{ "name": "a", "version": "1.0.0", "component": "a.wasm",\n  "grants": { ${grants} } }`;
+  const refusal = async (grants: string) =>
+    refuseImports(checkImports([host], ALL, await parseManifest(text(grants), "capsule.jsonc")), "/c/capsule.jsonc")
+      .message;
+  const start = `Link import ${host}: it needs the grant spawn (/c/capsule.jsonc:2); allow it with `;
+  for (const silent of ["", `"spawn": []`]) {
+    assertEquals(await refusal(silent), `${start}"spawn": ["CAPSULE"] in grants`);
+  }
+  assertEquals(await refusal(`"spawn": ["worker"]`), `${start}spawn in the ceiling of boll.jsonc`);
+  const [bare] = checkImports([host], ALL);
+  assertEquals([bare?.grant, bare?.manifestLine], ["spawn", undefined]);
+  assert(bare!.reason.includes("only a manifest") && bare!.allow!.includes("capsule.jsonc"));
 });
 
 Deno.test("checkImports: links nothing that toImports does not name, for any text", () => {

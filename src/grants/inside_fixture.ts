@@ -19,6 +19,7 @@ export function assertInside(inner: Grants, outer: Grants): void {
     const isSame = above.some((one) => one.text === text);
     assert(isSame || matchesNet(above, { scheme, host: wildcard ? `below.${host}` : host, port }), `net ${text}`);
   }
+  for (const name of inner.spawn) assert(outer.spawn.includes(name), "spawn");
   for (const name of ["stdio", "clocks", "random"] as const) assert(!inner[name] || outer[name], name);
   const names = ["memory_mb", "deadline_ms", "cpu_seconds", "output_bytes", "open_files", "file_bytes", "work_bytes"];
   for (const name of names as (keyof Limits)[]) {

@@ -25,12 +25,14 @@ export function narrow(declared: Grants, ceiling: Grants): Narrowed {
   const mounts = declared.fs.mounts.flatMap((mount) => meet(mount, ceiling.fs.mounts) ?? []).sort(byGuest);
   const env = [...new Set(declared.env)].filter((name) => ceiling.env.includes(name)).sort();
   const net = intersectNet(declared.net, ceiling.net);
+  const spawn = [...new Set(declared.spawn)].filter((name) => ceiling.spawn.includes(name)).sort();
   const floors = [declared.containment, ceiling.containment];
   const containment = floors.includes("scoped") ? "scoped" : floors.includes("advisory") ? "advisory" : undefined;
   const grants: Grants = {
     fs: { ...(work === undefined ? {} : { work }), mounts },
     env,
     net,
+    spawn,
     stdio: declared.stdio && ceiling.stdio,
     clocks: declared.clocks && ceiling.clocks,
     random: declared.random && ceiling.random,
@@ -98,6 +100,7 @@ function compare(from: Grants, to: Grants): Dropped[] {
   for (const entry of from.net) {
     if (!to.net.includes(entry)) drop(`net:${entry}`, `the network entry ${entry}${describeLeft(entry, to.net)}`);
   }
+  for (const name of from.spawn) if (!to.spawn.includes(name)) drop(`spawn:${name}`, `delegating to ${name}`);
   for (const name of ["stdio", "clocks", "random"] as const) if (from[name] !== to[name]) drop(name, name);
   for (const name of LIMIT_NAMES) {
     if (from.limits[name] !== to.limits[name]) {

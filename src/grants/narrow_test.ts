@@ -39,11 +39,13 @@ Deno.test("narrow: what is dropped is named exactly, and nothing is when all fit
     fs: { work: "rw", mounts: [{ guest: "/a", mode: "rw", host: "/h" }, { guest: "/b", mode: "ro", host: "/h" }] },
     env: ["LANG", "TZ"],
     net: ["https://*.example.com", "https://a.example", "tcp://b:1"],
+    spawn: ["worker", "reader"],
   });
   const ceiling = grantsWith({
     fs: { work: "ro", mounts: [{ guest: "/a", mode: "ro", host: "/h" }] },
     env: ["TZ"],
     net: ["https://a.example", "https://api.example.com", "tcp://b:2"],
+    spawn: ["worker", "other"],
     random: false,
     limits: { ...asked.limits, memory_mb: 64, cpu_seconds: 1 },
   });
@@ -55,11 +57,12 @@ Deno.test("narrow: what is dropped is named exactly, and nothing is when all fit
     "env:LANG",
     "net:https://*.example.com",
     "net:tcp://b:1",
+    "spawn:reader",
     "random",
     "limits.memory_mb",
     "limits.cpu_seconds",
   ]);
-  assertEquals(grants.net, ["https://a.example", "https://api.example.com"]);
+  assertEquals([grants.net, grants.spawn], [["https://a.example", "https://api.example.com"], ["worker"]]);
   assertEquals(
     dropped.find(({ grant }) => grant === "net:https://*.example.com")?.text,
     "the network entry https://*.example.com (only https://api.example.com of it)",

@@ -212,3 +212,26 @@ Deno.test("resolveGrants: the certificates of a workspace may not be written", a
   const error = await assertRejects(() => project.resolve(own, mount("rw")), CapsuleError);
   assertEquals(error.code, "grant.protected_path");
 });
+
+Deno.test("resolveGrants: capsules to delegate to are the manifest's, below every ceiling; silence in one is none", async () => {
+  const of = async (ceiling?: unknown) => {
+    using project = new Project(ceiling === undefined ? {} : { ceiling });
+    const { grants, warnings, isNarrowed } = await project.resolve(
+      await project.capsule("own", { spawn: ["worker", "own"] }),
+    );
+    return { spawn: grants.spawn, dropped: warnings.map((one) => one.split(": ")[0]), isNarrowed };
+  };
+  assertEquals(await of(), { spawn: ["worker", "own"], dropped: [], isNarrowed: undefined });
+  assertEquals(await of({ spawn: ["own", "other"] }), {
+    spawn: ["own"],
+    dropped: ["Dropped delegating to worker"],
+    isNarrowed: true,
+  });
+  assertEquals(await of({}), {
+    spawn: [],
+    dropped: ["Dropped delegating to worker", "Dropped delegating to own"],
+    isNarrowed: true,
+  });
+  using project = new Project();
+  assertEquals((await project.resolve(await project.bare())).grants.spawn, []);
+});

@@ -15,6 +15,7 @@ export function checkAcross(document: ReadDocument, grantsPath: "grants" | "ceil
   return [
     ...checkTexts(document.value, "", document),
     ...checkEnv(get(grants, "env"), `${grantsPath}.env`, document),
+    ...checkSpawn(get(grants, "spawn"), `${grantsPath}.spawn`, document),
     ...checkNet(get(grants, "net"), `${grantsPath}.net`, document),
     ...checkMounts(get(get(grants, "fs"), "mounts"), `${grantsPath}.fs.mounts`, document),
   ];
@@ -73,6 +74,14 @@ function checkEnv(env: unknown, path: string, document: ReadDocument): Problem[]
     if (seen.has(name)) return [problem(document, at, `found ${describeFound(name)} twice, keep one`)];
     seen.add(name);
     return [];
+  });
+}
+
+function checkSpawn(spawn: unknown, path: string, document: ReadDocument): Problem[] {
+  const names = elements(spawn);
+  return names.flatMap(([name, index]) => {
+    const isRepeated = typeof name === "string" && names.findIndex(([other]) => other === name) < index;
+    return isRepeated ? [problem(document, `${path}[${index}]`, `found ${describeFound(name)} twice, keep one`)] : [];
   });
 }
 

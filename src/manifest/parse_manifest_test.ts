@@ -103,7 +103,7 @@ Deno.test("parseManifest: positions give the line of a key, or of its nearest wr
   const { positions } = parseManifest(readExactly("full.jsonc"), "full.jsonc");
   assertEquals(positions.lineOf("grants.clocks"), 19);
   assertEquals(positions.at("grants.fs.mounts[1].mode"), { line: 14, column: 36 });
-  assertEquals([positions.has("grants.spawn"), positions.lineOf("grants.spawn")], [false, 9]);
+  assertEquals([positions.has("grants.plan"), positions.lineOf("grants.plan")], [false, 9]);
   assertEquals([positions.has("nothing[3].here"), positions.lineOf("nothing[3].here")], [false, 1]);
 });
 
@@ -115,12 +115,15 @@ Deno.test("capsule.schema.json: is what the schema prints today", () => {
 
 Deno.test("parseWorkspace: globs and ceiling are read, and each bad one is named", () => {
   const { value } = parseWorkspace(
-    `{ "capsules": ["apps/*", "."], "ceiling": { "env": ["LANG"], "net": ["HTTPS://A.example"] } }`,
+    `{ "capsules": ["apps/*", "."], "ceiling": { "env": ["LANG"], "net": ["HTTPS://A.example"], "spawn": ["b"] } }`,
     "boll.jsonc",
   );
-  assertEquals(value, { capsules: ["apps/*", "."], ceiling: { env: ["LANG"], net: ["https://a.example"] } });
+  assertEquals(value, {
+    capsules: ["apps/*", "."],
+    ceiling: { env: ["LANG"], net: ["https://a.example"], spawn: ["b"] },
+  });
   const text =
-    `{ "capsules": ["../x", "/y", "a{b,c}"], "ceiling": { "net": ["a"], "spawn": [], "env": ["A_TOKEN"] }, "secrets": {}, "proxy": 1 }`;
+    `{ "capsules": ["../x", "/y", "a{b,c}"], "ceiling": { "net": ["a"], "plan": {}, "spawn": ["a@1.0.0"], "env": ["A_TOKEN"] }, "secrets": {}, "proxy": 1 }`;
   const error = assertThrows(() => parseWorkspace(text, "boll.jsonc"), CapsuleError);
   assertEquals(error.code, "workspace.invalid");
   assertEquals(error.problems.map((line) => line.split(": ")[1]), [
@@ -128,7 +131,8 @@ Deno.test("parseWorkspace: globs and ceiling are read, and each bad one is named
     "capsules[1]",
     "capsules[2]",
     "ceiling.net[0]",
-    "ceiling.spawn",
+    "ceiling.plan",
+    "ceiling.spawn[0]",
     "ceiling.env[0]",
     "secrets",
     "proxy",

@@ -1,4 +1,5 @@
 import * as z from "zod/mini";
+import { CAPSULE_NAME, MAX_VERSION, SEMVER } from "./names.ts";
 
 /**
  * The one definition of `capsule.jsonc` and `boll.jsonc` (grants page, "Keys"): it validates, gives the types and
@@ -14,10 +15,6 @@ const count = (max: number, description: string) =>
   z.int().check(z.minimum(1), z.maximum(max), z.meta({ description }));
 
 const mode = z.enum(["ro", "rw"]);
-
-/** Semantic version 2.0.0, without build restrictions. */
-const SEMVER =
-  /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/;
 
 /** One place the capsule wants: `host` counts only in an own manifest. */
 export const mountSchema = z.strictObject({
@@ -71,6 +68,15 @@ export const grantsSchema = z.strictObject({
   stdio: z.exactOptional(z.boolean().check(z.meta({ description: "stdin, stdout and stderr. Default true." }))),
   clocks: z.exactOptional(z.boolean().check(z.meta({ description: "wasi:clocks. Default true." }))),
   random: z.exactOptional(z.boolean().check(z.meta({ description: "wasi:random. Default true." }))),
+  spawn: z.exactOptional(
+    z.array(z.string().check(z.regex(CAPSULE_NAME, "a capsule's name, without a version: boll.lock has it"))).check(
+      z.maxLength(64),
+      z.meta({
+        description:
+          "Names of the capsules it may delegate to, each at the version and digest in boll.lock. Default: none.",
+      }),
+    ),
+  ),
   limits: z.exactOptional(limitsSchema),
   containment: z.exactOptional(
     z.enum(["advisory", "scoped"]).check(
@@ -82,8 +88,8 @@ export const grantsSchema = z.strictObject({
 /** `capsule.jsonc`. */
 export const manifestSchema = z.strictObject({
   $schema: z.exactOptional(text("Where an editor finds this schema.")),
-  name: z.string().check(z.regex(/^[a-z0-9-]{1,64}$/, "1 to 64 of a-z 0-9 -")),
-  version: z.string().check(z.maxLength(256), z.regex(SEMVER, "a semantic version, like 0.1.0")),
+  name: z.string().check(z.regex(CAPSULE_NAME, "1 to 64 of a-z 0-9 -")),
+  version: z.string().check(z.maxLength(MAX_VERSION), z.regex(SEMVER, "a semantic version, like 0.1.0")),
   description: z.exactOptional(text("One sentence for people.")),
   component: text("The component's file, relative to this one and inside its folder.").check(z.minLength(1)),
   args: z.exactOptional(

@@ -26,7 +26,16 @@ export const FROM_CELL: readonly FromCell[] = [
 const MINIMAL: RunLoad = {
   type: "load",
   kind: "run",
-  grants: { fs: { mounts: [] }, env: [], net: [], stdio: true, clocks: true, random: true, limits: DEFAULT_LIMITS },
+  grants: {
+    fs: { mounts: [] },
+    env: [],
+    net: [],
+    spawn: [],
+    stdio: true,
+    clocks: true,
+    random: true,
+    limits: DEFAULT_LIMITS,
+  },
   args: [],
   env: [],
   folders: { cache: "/c", tmp: "/t" },

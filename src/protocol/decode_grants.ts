@@ -19,6 +19,7 @@ export function decodeGrants(fields: Fields): Grants {
     },
     env: fields.list("env", textItem),
     net: fields.list("net", textItem),
+    spawn: fields.list("spawn", textItem),
     stdio: fields.boolean("stdio"),
     clocks: fields.boolean("clocks"),
     random: fields.boolean("random"),

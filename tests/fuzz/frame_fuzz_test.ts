@@ -54,6 +54,7 @@ const grants = {
   fs: { mounts: [] },
   env: [],
   net: [],
+  spawn: [],
   stdio: true,
   clocks: true,
   random: true,

@@ -27,6 +27,7 @@ export function payloadFor(sessionId = `ses_${String(sessions++).padStart(32, "0
       fs: { mounts: [] },
       env: [],
       net: [],
+      spawn: [],
       stdio: true,
       clocks: true,
       random: true,
