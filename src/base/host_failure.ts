@@ -21,8 +21,16 @@ const NOT_UTF8 = "rename it: boll can name only what is UTF-8";
 export function hostHint(error: unknown): string | undefined {
   const message = error instanceof Error ? error.message : "";
   if (/is not valid UTF-8$/.test(message)) return NOT_UTF8;
+  const number = systemErrorOf(error, message);
+  return number === undefined ? undefined : HINTS[number];
+}
+
+/** Deno says the number in its words, what comes from `node:fs` beside them. */
+function systemErrorOf(error: unknown, message: string): number | undefined {
   const [, number] = /\(os error (\d+)\)/.exec(message) ?? [];
-  return number === undefined ? undefined : HINTS[Number(number)];
+  if (number !== undefined) return Number(number);
+  const { errno } = (error ?? {}) as { readonly errno?: unknown };
+  return typeof errno === "number" ? Math.abs(errno) : undefined;
 }
 
 /**

@@ -22,6 +22,12 @@ Deno.test("asHostFailure: what a host is short of is host.failed with a way out,
   assertEquals(asHostFailure(known), known);
 });
 
+Deno.test("asHostFailure: errors of node:fs carry their number beside the words", () => {
+  const open = Object.assign(new Error("EMFILE: too many open files, open '/a'"), { errno: -24, code: "EMFILE" });
+  assertStringIncludes((asHostFailure(open) as Error).message, "raise the limit of open files (`ulimit -n`)");
+  assertEquals(asHostFailure(Object.assign(new Error("ENOENT"), { errno: -2 })) instanceof CapsuleError, false);
+});
+
 Deno.test("asHostFailure: when cleaning up fails too, the first reason is told", () => {
   const cleaning = new Error("Too many open files (os error 24): readdir '/tmp/a'");
   const first = new CapsuleError("cell.start_failed", "Start a cell: it ended");

@@ -1,3 +1,4 @@
+import { dirname, join } from "@std/path";
 import { CapsuleError, newId } from "../base/mod.ts";
 import { ASYNC_EXPORTS, ASYNC_IMPORTS, NETWORK_ASYNC_IMPORTS } from "./async_list.ts";
 import { decodeBuildResult } from "./build_result.ts";
@@ -41,8 +42,9 @@ export function findCached(cacheRoot: string, key: string): CachedComponent | un
 /**
  * Takes a build out of `stagingDir` into the cache and returns it. `result` is what the build cell said and the
  * folder what it wrote: both are decoded and checked, and only bytes that were hashed here are kept. What it built must
- * be what was asked for: its file may have been replaced since it was digested. The cell must be dead. The folder appears whole, by one rename; when another process was first, its build is returned. The caller
- * removes `stagingDir`.
+ * be what was asked for: its file may have been replaced since it was digested. The cell must be dead. The folder
+ * appears whole, by one rename from beside `stagingDir`: who removes what a dead builder left finds all of it there. When
+ * another process was first, its build is returned. The caller removes `stagingDir`.
  * @throws component.build_failed
  */
 export function adoptBuild(
@@ -59,9 +61,10 @@ export function adoptBuild(
       `Adopt build: the component changed while it was read: found ${build.digest}, wanted ${id.digest}; try again`,
     );
   }
-  const fresh = `${cacheRoot}/.${newId("req")}.tmp`;
+  const fresh = join(dirname(stagingDir), `.${newId("req")}.tmp`);
   try {
-    Deno.mkdirSync(fresh, { mode: 0o700, recursive: true });
+    Deno.mkdirSync(cacheRoot, { mode: 0o700, recursive: true });
+    Deno.mkdirSync(fresh, { mode: 0o700 });
     for (const file of [build.glue, ...build.modules]) copyChecked(stagingDir, fresh, file);
     Deno.writeTextFileSync(`${fresh}/${META}`, encodeMeta(id.key, build), { mode: 0o600, createNew: true });
     return putInPlace(fresh, target, () => findCached(cacheRoot, id.key));

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { CapsuleError, type ErrorCode, printableLine } from "../base/mod.ts";
+import { asHostFailure, CapsuleError, type ErrorCode, printableLine } from "../base/mod.ts";
 
 const CHUNK_BYTES = 128 * 1024;
 
@@ -13,7 +13,7 @@ export interface ReadRegularFileOptions {
 /**
  * Streams a regular file; a link, a device or a FIFO is refused without ever blocking on it. The chunk is reused: copy
  * what must stay. Returns the number of bytes.
- * @throws {CapsuleError} the given code
+ * @throws {CapsuleError} the given code; `host.failed` when the host is short of what opening a file needs
  */
 export function readChunks(path: string, options: ReadRegularFileOptions, take: (chunk: Uint8Array) => void): number {
   const refuse = (why: string, cause?: unknown) =>
@@ -24,7 +24,11 @@ export function readChunks(path: string, options: ReadRegularFileOptions, take: 
     const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
     descriptor = openSync(path, flags);
   } catch (error) {
-    throw refuse(describeOpenError(error), error);
+    const fault = fileFault(error);
+    const failure = asHostFailure(error);
+    // The host is short of something: the file may be as good as any.
+    if (fault === undefined && failure !== error) throw failure;
+    throw refuse(fault ?? `cannot be opened (${printableLine(codeOf(error) ?? "unknown error")})`, error);
   }
   try {
     if (!fstatSync(descriptor).isFile()) throw refuse("found something that is no regular file");
@@ -76,11 +80,16 @@ function lineOfBadByte(bytes: Uint8Array, decoder: TextDecoder): number {
   }
 }
 
-function describeOpenError(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+/** What is wrong with the file itself, as far as opening it tells. */
+function fileFault(error: unknown): string | undefined {
+  const code = codeOf(error);
   if (code === "ENOENT" || code === "ENOTDIR") return "found no such file";
   if (code === "ELOOP") return "found a link, wanted a regular file";
   if (code === "EACCES" || code === "EPERM") return "permission denied";
   if (code === "EISDIR") return "found a folder, wanted a regular file";
-  return `cannot be opened (${printableLine(String(code ?? "unknown error"))})`;
+  return undefined;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error ? String(error.code) : undefined;
 }

@@ -107,6 +107,13 @@ function readTrust(path: string): TrustFile {
   } catch {
     throw refuse("it is no JSON");
   }
+  if (isRecord(value) && typeof value["version"] === "number" && value["version"] > 1) {
+    throw new CapsuleError(
+      "trust.unreadable",
+      `Read ${printableLine(path)}: found version ${value["version"]}, wanted 1: a newer boll wrote it; ` +
+        "use that one, or set BOLL_HOME to another folder",
+    );
+  }
   if (!isTrustFile(value)) throw refuse("found other fields than this version of boll writes");
   return value;
 }

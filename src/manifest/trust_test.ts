@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
 import { CapsuleError } from "../base/mod.ts";
 import { loadCapsule } from "./capsule.ts";
 import { openTrust } from "./trust.ts";
@@ -94,6 +94,11 @@ Deno.test("openTrust: a file that others may write, a link, or damage is refused
       Deno.writeTextFileSync(path, text);
       assertEquals(refused(), "trust.unreadable", text);
     }
+    const newer = `{"version":2,"consents":[]}`;
+    Deno.writeTextFileSync(path, newer);
+    const told = assertThrows(() => openTrust(`${dir}/home`).accept(digest), CapsuleError).message;
+    assertStringIncludes(told, "found version 2, wanted 1: a newer boll wrote it; use that one, or set BOLL_HOME");
+    assertEquals(Deno.readTextFileSync(path), newer);
     Deno.renameSync(path, `${dir}/elsewhere`);
     Deno.symlinkSync(`${dir}/elsewhere`, path);
     assertEquals(refused(), "trust.unreadable");
