@@ -18,6 +18,12 @@ Deno.test("newId: prefix and 32 lower-case hex, in creation order", () => {
   assertEquals(ids, ids.toSorted());
 });
 
+Deno.test("newId: a clock that is set back changes neither order nor uniqueness", () => {
+  const clocks = [0, 0, -86_400_000, -1, -86_400_000, 0].map((offset) => () => Date.now() + offset);
+  const ids = clocks.map((now) => newId("ses", now));
+  assertEquals([ids, new Set(ids).size], [ids.toSorted(), ids.length]);
+});
+
 Deno.test("printable: escapes, bidi and invisible characters become visible; text stays", () => {
   assertEquals(printable("a\tb\nc é 漢"), "a\tb\nc é 漢");
   assertEquals(printable("\x1b[31mred\x9b\u202e\u200b\ud800"), "\\u{1b}[31mred\\u{9b}\\u{202e}\\u{200b}\\u{d800}");

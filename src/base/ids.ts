@@ -7,10 +7,11 @@ let lastMs = 0;
 
 /**
  * A fresh id: prefix, `_`, 32 lower-case hex of a UUID v7, so that lexical order is creation order. Within one process
- * that holds for every two ids: each takes a millisecond of its own.
+ * that holds for every two ids, also when the clock is set back: each takes a millisecond of its own. `now` gives
+ * milliseconds since the epoch.
  */
-export function newId<P extends IdPrefix>(prefix: P): `${P}_${string}` {
-  lastMs = Math.max(Date.now(), lastMs + 1);
+export function newId<P extends IdPrefix>(prefix: P, now: () => number = Date.now): `${P}_${string}` {
+  lastMs = Math.max(Math.floor(now()), lastMs + 1);
   return `${prefix}_${generate(lastMs).replaceAll("-", "")}`;
 }
 

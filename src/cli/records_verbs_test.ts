@@ -63,6 +63,29 @@ ${dead.id}  2026-01-02 03:04:05  word-count     crashed    crashed
     assertStringIncludes(Deno.readTextFileSync(dead.trace), '"ended_by":"crashed"');
   }));
 
+Deno.test("boll sessions: of sessions from the future, one crashed before the clock was set back, none has a span below zero", () =>
+  withHome(async (home, boll) => {
+    const laterMs = Date.now() + 86_400_000;
+    const places = [END, undefined].map((end) => {
+      const later = createSession(home);
+      using writer = new TraceWriter(later, { now: () => laterMs });
+      writer.append("session_start", START);
+      if (end !== undefined) writer.append("session_end", end);
+      return later;
+    });
+    using living = createSession(home);
+    for (const later of places) later.close();
+    const { exitCode, stdout } = await boll("sessions");
+    const day = new Date(laterMs).toISOString().slice(0, 10);
+    assertEquals([exitCode, stdout.split(day).length - 1, stdout.includes(" -")], [0, 2, false]);
+    assertEquals([stdout.includes("1.2 s"), stdout.includes("crashed"), stdout.includes(living.id)], [
+      true,
+      true,
+      true,
+    ]);
+    assertEquals((await boll("ps")).exitCode, 0);
+  }));
+
 Deno.test("boll sessions: --limit, --status and --json choose; those not shown are marked all the same", () =>
   withHome(async (home, boll) => {
     const dead = record(home);

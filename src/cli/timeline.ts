@@ -75,7 +75,9 @@ export class Timeline {
   }
 
   #row(ts: number, name: string, summary: string, hints: readonly string[]): string {
-    const offset = `+${((ts - this.#startedMs!) / 1000).toFixed(3)} s`.padStart(TIME_WIDTH);
+    // A clock that was set back meanwhile: nothing came before the start.
+    const afterMs = Math.max(0, ts - this.#startedMs!);
+    const offset = `+${(afterMs / 1000).toFixed(3)} s`.padStart(TIME_WIDTH);
     const label = printableLine(name, 40).padEnd(NAME_WIDTH);
     const indent = " ".repeat(TIME_WIDTH + 2 + NAME_WIDTH + 1);
     const first = `${this.#paint.dim(offset)}  ${this.#colour(name, label)} ${summary}`;

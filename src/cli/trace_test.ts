@@ -98,6 +98,20 @@ Deno.test("boll trace show: the newest session as a timeline, foreign text made 
     assertEquals((await boll("trace", "show", "last")).stdout, stdout);
   }));
 
+Deno.test("boll trace show: a clock that is set back meanwhile makes no event older than the start", () =>
+  withHome(async (home, boll) => {
+    using places = createSession(home);
+    const hours = [12, 13, 2, 3];
+    using writer = new TraceWriter(places, { now: () => Date.UTC(2026, 0, 2, hours.shift()) });
+    writer.append("session_start", START);
+    for (const asked of ["first", "second"]) writer.append("denied", { ...DENIED, asked });
+    writer.append("session_end", END);
+    const { stdout } = await boll("trace", "show");
+    const times = [...stdout.matchAll(/^ *(\S+) s {2}(\S+)/gm)].map(([, time, event]) => [time, event]);
+    assertEquals(times, [["+3600.000", "denied"], ["+0.000", "denied"], ["+0.000", "session_end"]]);
+    assertStringIncludes(stdout, "after 250 ms");
+  }));
+
 Deno.test("boll trace show --json: the recorded lines, junk told on stderr", () =>
   withHome(async (home, boll) => {
     const session = record(home, true);

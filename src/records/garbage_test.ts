@@ -84,6 +84,19 @@ Deno.test("collectGarbage: without rules 30 days; keep alone is a number, with a
     assertEquals(listSessions(home), []);
   }));
 
+Deno.test("collectGarbage: what is from the future, since the clock was set back, is as young as can be", () =>
+  withBed(({ home, gc }) => {
+    const ids = [1, 2].map(() => endedSession(home));
+    Deno.mkdirSync(`${home.cache}/${KEY}`);
+    const half = `${home.sessions}/.new-${newId("ses")}`;
+    Deno.mkdirSync(half);
+    const { sessions, cache, leftovers } = gc({ olderThanMs: 0, now: inDays(-1) });
+    assertEquals([sessions.removed, cache.removed, leftovers.removed], [0, 0, 0]);
+    assertEquals([listSessions(home), gc({ keep: 1, now: inDays(-1) }).sessions.removed], [ids, 1]);
+    assertEquals(listSessions(home), ids.slice(1));
+    assertEquals(gc({ olderThanMs: 0, now: inDays(1) }).sessions.removed, 1);
+  }));
+
 Deno.test("collectGarbage: links in what goes are removed and not followed; folders made read-only go too", () =>
   withBed(({ home, folder, gc }) => {
     Deno.writeTextFileSync(`${folder}/precious`, "x");
