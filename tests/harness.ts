@@ -51,7 +51,13 @@ export function forEachMode(name: string, body: (bed: Bed) => Promise<void>): vo
 export function forMode(mode: Mode, name: string, body: (bed: Bed) => Promise<void>): void {
   Deno.test(`${name} [${mode}]`, async () => {
     await using bed = new Bed(mode);
-    await body(bed);
+    try {
+      await body(bed);
+    } catch (error) {
+      // What it started must neither outlive it nor be its second failure.
+      await bed.abandon();
+      throw error;
+    }
   });
 }
 
@@ -63,6 +69,7 @@ export class Bed implements AsyncDisposable {
   /** `BOLL_HOME` of every run. */
   readonly home: string;
   readonly #command: readonly string[];
+  readonly #started: RunningBoll[] = [];
 
   /** @throws Error if the executable is not there */
   constructor(mode: Mode) {
@@ -115,7 +122,14 @@ export class Bed implements AsyncDisposable {
       stdout: "piped",
       stderr: "piped",
     }).spawn();
-    return new RunningBoll(child, options);
+    const running = new RunningBoll(child, options);
+    this.#started.push(running);
+    return running;
+  }
+
+  /** Ends every run that this bed started. */
+  async abandon(): Promise<void> {
+    await Promise.all(this.#started.map((running) => running.abandon()));
   }
 
   /** Runs boll to its end. */

@@ -71,9 +71,25 @@ export class RunningBoll {
     return { code: status.code, signal: status.signal, stdout, stdoutBytes, stderr, lastLine, json: parse(lastLine) };
   }
 
+  /** Ends what still runs, and stops listening: for a test that is over, however it went. */
+  async abandon(): Promise<void> {
+    clearTimeout(this.#net);
+    this.#kill();
+    for (const output of [this.stdout, this.stderr]) output.close();
+    await this.child.status;
+  }
+
   #catch(): void {
     this.#caught = true;
-    this.child.kill("SIGKILL");
+    this.#kill();
+    // Somebody who was started by it may hold its outputs open.
+    for (const output of [this.stdout, this.stderr]) output.close();
+  }
+
+  #kill(): void {
+    try {
+      this.child.kill("SIGKILL");
+    } catch { /* it has ended */ }
   }
 }
 
@@ -88,13 +104,20 @@ const MAX_COLLECTED_BYTES = 64 * 2 ** 20;
 /** Everything a stream gave so far, and a way to wait for a piece of it. */
 export class OutputReader {
   readonly #chunks: Uint8Array[] = [];
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
   readonly #done: Promise<void>;
   #changed = Promise.withResolvers<void>();
   #ended = false;
   #bytes = 0;
 
   constructor(stream: ReadableStream<Uint8Array>) {
-    this.#done = this.#read(stream);
+    this.#reader = stream.getReader();
+    this.#done = this.#read();
+  }
+
+  /** Reads no further. */
+  close(): void {
+    this.#reader.cancel().catch(() => {});
   }
 
   /** Whether reading stopped because of too much output. */
@@ -128,10 +151,15 @@ export class OutputReader {
     return concatenate(this.#chunks);
   }
 
-  async #read(stream: ReadableStream<Uint8Array>): Promise<void> {
-    for await (const chunk of stream) {
+  async #read(): Promise<void> {
+    for (;;) {
+      const { value: chunk } = await this.#reader.read();
+      if (chunk === undefined) break;
       this.#bytes += chunk.length;
-      if (this.overflowed) break;
+      if (this.overflowed) {
+        this.close();
+        break;
+      }
       this.#chunks.push(chunk);
       this.#signal();
     }

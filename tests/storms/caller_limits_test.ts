@@ -10,7 +10,7 @@ forMode(
   async (bed) => {
     const hello = await warmGuest(bed, "hello_stdio");
     let failures = 0;
-    for (const limit of [64, 32, 24, 21, 20, 19, 18, 17, 16]) {
+    for (const limit of [64, 32, 24, 21, 20, 19, 18, 17, 16, 15]) {
       const { code, stdout, stderr } = await runInShell(bed, `ulimit -n ${limit}; $boll run ${hello}`);
       if (code === 0) assertEquals(stdout, "hello from wasm\n");
       else {
