@@ -154,6 +154,8 @@ async function observe(
   const bystander = new Deno.Command("sleep", { args: ["600"], ...userOf(stage) }).spawn();
   try {
     const worlds = attempts.map(() => makeWorld(stage.bed, bystander.pid, stage.asNobody === true));
+    const caller = stage.bed.folder(crypto.randomUUID(), { "9.txt": "secret", "7.txt": "caller" });
+    if (stage.asNobody) give(stage.bed); // before any name is swapped
     const before = worlds.map(({ outside }) => snapshot(outside));
     const folders = worlds.flatMap(({ data, work }, at) => [
       ...["--mount", `${data}:/${at}/data:ro`],
@@ -162,7 +164,7 @@ async function observe(
     // An attempt starts a thread of its own, which wants half a gigabyte of what its process may have.
     const flags = [...(stage.withoutFolders ? [] : folders), "--env", "GRANTED=value", "--memory", "2g", "--quiet"];
     await using _swapper = await startSwapper(worlds.filter((_, at) => attempts[at]!.isSwapped));
-    const run = await start(stage, ["run", guest, ...flags, "--", ...words(worlds)], worlds[0]!);
+    const run = await start(stage, ["run", guest, ...flags, "--", ...words(worlds)], worlds[0]!, caller);
     const results = parseResults(run);
     return worlds.map(({ outside }, at) => ({
       results: results[at]!,
@@ -224,12 +226,15 @@ function differences(before: ReadonlyMap<string, string>, after: ReadonlyMap<str
 }
 
 /** Starts boll through a shell that has descriptor 9 open on a secret, and 7 on a file to write to. */
-async function start({ bed, variant, asNobody }: Stage, words: string[], world: World): Promise<RunResult> {
+async function start(
+  { bed, variant, asNobody }: Stage,
+  words: string[],
+  world: World,
+  caller: string,
+): Promise<RunResult> {
   const [executable = "", ...rest] = variant ? [variant.path, ...words] : bed.command(words);
   const command = [asNobody ? forNobody(bed, executable) : executable, ...rest];
   const walls = variant ? { BOLL_TEST_STANDING_WALLS: variant.walls } : {};
-  const caller = bed.folder(crypto.randomUUID(), { "9.txt": "secret", "7.txt": "caller" });
-  if (asNobody) give(bed);
   const [program, ...args] = [
     ...(asNobody ? AS_NOBODY : []),
     ...["/bin/sh", "-c", 'exec 9<"$0/9.txt" 7<>"$0/7.txt"; exec "$@"', caller, ...command],

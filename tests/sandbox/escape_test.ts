@@ -96,11 +96,13 @@ Deno.test("escape: the product has no switch that leaves a wall out; the variant
   assertEquals([has(variant), has(bed.command([])[0]!)], [true, false]);
 });
 
-Deno.test("escape: from source a guest gets out by no route, and every allowed twin works", async () => {
+Deno.test("escape: from source a guest gets out by no route that wall 1 holds, and every allowed twin works", async () => {
   await using bed = new Bed("source");
-  const seen = await tryAsGuest({ bed }, ESCAPES.map(({ attempt }) => attempt));
-  assertEquals(routesOut(seen), ESCAPES.map(() => []));
-  assertEquals(seen.map(({ results, changed }) => [results.twin, changed]), ESCAPES.map(() => ["out", []]));
+  // There is no kernel wall from source.
+  const held = ESCAPES.filter(({ walls, beyondWallOne }) => walls[0].holds || beyondWallOne);
+  const seen = await tryAsGuest({ bed }, held.map(({ attempt }) => attempt));
+  assertEquals(routesOut(seen), held.map(() => []));
+  assertEquals(seen.map(({ results, changed }) => [results.twin, changed]), held.map(() => ["out", []]));
 });
 
 forEachMode(
