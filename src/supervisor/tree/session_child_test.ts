@@ -68,7 +68,7 @@ Deno.test("SessionChild: the first frame is the payload, with what the superviso
   assertEquals([told["type"], told["depth"], told["warm"], told["role"], told["limits"]], [
     ...["spawn", 1, false, "command", LIMITS],
   ]);
-  assertEquals((told["telemetry"] as Record<string, unknown>)["agent_path"], "0.0");
+  assertEquals((told["telemetry"] as Record<string, unknown>)["agent_path"], "0.1");
   assertEquals(told["context_seed"], [
     { role: "boll/allowed-tools", content: '["read"]' },
     { role: "user", content: "hello" },

@@ -27,8 +27,13 @@ export interface SupervisorPorts {
   readonly processes?: ProcessWatch;
 }
 
+/** Where the session of the supervisor's own process stands in its tree; it starts children, and is none of them. */
+export const OWN_PLACE = "0";
+
 /** What one tree may be, and what its supervisor stands on. */
 export interface SupervisorOptions {
+  /** This process is the root's session, at {@link OWN_PLACE}: every child has a parent. Absent: children may be roots. */
+  readonly own?: { readonly maxDepth: number };
   /** Tokens of the whole tree. */
   readonly treeTokens: number;
   readonly admission?: AdmissionLimits;
@@ -64,6 +69,13 @@ export interface DrainReport {
 interface Waiting {
   readonly child: SessionChild;
   readonly callOff: () => void;
+}
+
+/** Who asks for a start: its path, or none; and how deep the session may be that it asks for, and is. */
+interface Caller {
+  readonly path: string;
+  readonly depth: number;
+  readonly maxDepth: number;
 }
 
 const REAP_INTERVAL_MS = 1_000;
@@ -110,18 +122,18 @@ export class Supervisor implements TreeControl, AsyncDisposable {
 
   /** Starts a session, or says which gate refused. The child is listed before it has a process. */
   spawn(request: SpawnRequest): SessionChild | Refusal {
-    const parent = request.parent === undefined ? undefined : this.#children.get(request.parent);
-    if (request.parent !== undefined && (!parent || parent.phase === "ending" || this.#isStopping(parent.path))) {
-      const message = `Start a session: ${request.parent}, which asks for it, is ending or has ended`;
+    const caller = this.#callerOf(request.parent);
+    if (caller === undefined) {
+      const asker = request.parent ?? "nobody";
+      const message = `Start a session: ${asker}, which asks for it, is ending or has ended`;
       return { kind: "refused", gate: "caller", message };
     }
-    const depth = parent ? parent.slot.depth + 1 : 0;
-    const refusal = this.#admit(request, depth, parent);
+    const refusal = this.#admit(request, caller);
     if (refusal) return refusal;
-    const siblings = this.#started.get(request.parent ?? "") ?? 0;
-    this.#started.set(request.parent ?? "", siblings + 1);
-    const path = parent ? `${parent.path}.${siblings}` : `${siblings}`;
-    return this.#start(request, { path, depth, attempt: 0 });
+    const { path, depth } = caller;
+    const started = this.#started.get(path) ?? 0;
+    this.#started.set(path, started + 1);
+    return this.#start(request, { path: path === "" ? `${started}` : `${path}.${started + 1}`, depth, attempt: 0 });
   }
 
   /** Every living session, and every one that is about to be started again; parents before children. */
@@ -139,22 +151,26 @@ export class Supervisor implements TreeControl, AsyncDisposable {
   }
 
   /**
-   * Asks it of the session at that path and of all below it. A stop goes on by itself: {@link Supervisor.stop} waits.
+   * Asks it of the session at that path and of all below it; at {@link OWN_PLACE} of all below this process. A stop goes on
+   * by itself: {@link Supervisor.stop} waits.
    *
    * @throws `tree.not_running`; `tree.refused` when the session is ending
    */
   act(action: TreeAction, path: string): void {
     const child = this.#children.get(path);
-    if (!child && !this.#waiting.has(path)) {
+    const isOwn = path === OWN_PLACE && this.#options.own !== undefined;
+    if (!child && !isOwn && !this.#waiting.has(path)) {
       throw new CapsuleError("tree.not_running", `Find ${path}: no session of this tree is there`);
     }
     if (action === "stop") {
       this.stop(path);
       return;
     }
-    if (!child) throw new CapsuleError("tree.refused", `It is about to be started again: it cannot ${action}`);
+    if (!child && !isOwn) {
+      throw new CapsuleError("tree.refused", `It is about to be started again: it cannot ${action}`);
+    }
     if (this.#isStopping(path)) throw new CapsuleError("tree.refused", `It is ending: it cannot ${action}`);
-    const verdict = action === "pause" ? child.pause() : child.resume();
+    const verdict = action === "pause" ? child?.pause() : child?.resume();
     if (verdict === "ending") throw new CapsuleError("tree.refused", `It is ending: it cannot ${action}`);
     for (const below of this.#below(path)) {
       if (action === "pause") below.pause();
@@ -210,17 +226,29 @@ export class Supervisor implements TreeControl, AsyncDisposable {
     return [...this.#stopping].some((root) => isWithin(path, root));
   }
 
+  /** Who asks: nobody where children may be roots, this process itself, or a child that is not ending. */
+  #callerOf(path: string | undefined): Caller | undefined {
+    const { own } = this.#options;
+    const { maxDepth } = this.#limits;
+    if (path === undefined) return own === undefined ? { path: "", depth: 0, maxDepth } : undefined;
+    if (this.#isStopping(path)) return undefined;
+    if (path === OWN_PLACE && own !== undefined) return { path, depth: 1, maxDepth: own.maxDepth };
+    const child = this.#children.get(path);
+    if (child === undefined || child.phase === "ending") return undefined;
+    return { path, depth: child.slot.depth + 1, maxDepth: child.request.limits.max_depth };
+  }
+
   /** The living session at that path and all below it. */
   #below(path: string): SessionChild[] {
     return [...this.#children.values()].filter((child) => isWithin(child.path, path));
   }
 
-  #admit(request: SpawnRequest, depth: number, parent: SessionChild | undefined): Refusal | undefined {
+  #admit(request: SpawnRequest, { depth, maxDepth }: Caller): Refusal | undefined {
     const children = [...this.#children.values()].filter((child) => child.request.parent === request.parent).length;
     const answer = admit({
       draining: this.#draining,
       depth,
-      maxDepth: parent?.request.limits.max_depth ?? this.#limits.maxDepth,
+      maxDepth,
       children,
       live: this.#children.size,
       wantedTokens: tokensOf(request),
@@ -322,10 +350,10 @@ export class Supervisor implements TreeControl, AsyncDisposable {
   /** A restart passes the gates like any start: meanwhile others may have taken its place. */
   #restart(child: SessionChild): void {
     const { request, slot } = child;
-    const parent = request.parent === undefined ? undefined : this.#children.get(request.parent);
-    const refusal = request.parent !== undefined && !parent
+    const caller = this.#callerOf(request.parent);
+    const refusal = caller === undefined
       ? { message: "the session that started it has ended" }
-      : this.#admit(request, slot.depth, parent);
+      : this.#admit(request, caller);
     if (refusal) {
       this.#forget(slot.path);
       this.#quietly(child, () => this.#options.ports?.log?.(child, `it is not started again: ${refusal.message}`));

@@ -3,6 +3,7 @@ import { CapsuleError } from "../../base/mod.ts";
 import { spawnPatiently } from "../cell_process.ts";
 import { ADMISSION_LIMITS } from "./admission.ts";
 import { CHILD_TIMINGS } from "./child_state.ts";
+import { OWN_PLACE } from "./supervisor.ts";
 import type { SessionChild } from "./session_child.ts";
 import type { SessionLaunch } from "./session_launch.ts";
 import {
@@ -50,11 +51,35 @@ Deno.test("Supervisor.spawn: a path is minted from the caller's own, and numbers
   const first = await readyChild(tree, WAITS, root.path);
   const below = await readyChild(tree, WAITS, first.path);
   const second = tree.spawn(shellLaunch(sayResult()), { parent: root.path });
-  assertEquals([first.path, below.path, second.path], ["0.0", "0.0.0", "0.1"]);
+  assertEquals([first.path, below.path, second.path], ["0.1", "0.1.1", "0.2"]);
   await second.ended;
   const third = await readyChild(tree, WAITS, root.path);
-  assertEquals([third.path, third.slot.depth, below.slot.depth], ["0.2", 1, 2]);
-  assertEquals(tree.supervisor.list().map(({ path }) => path), ["0", "0.0", "0.0.0", "0.2"]);
+  assertEquals([third.path, third.slot.depth, below.slot.depth], ["0.3", 1, 2]);
+  assertEquals(tree.supervisor.list().map(({ path }) => path), ["0", "0.1", "0.1.1", "0.3"]);
+});
+
+Deno.test("Supervisor.spawn: below its own process children are 0.1, 0.2, bound by its depth and breadth; there is no other root", async () => {
+  await using tree = new WatchedTree({
+    own: { maxDepth: 1 },
+    admission: { ...ADMISSION_LIMITS, maxChildren: 2 },
+  });
+  const first = await readyChild(tree, WAITS, OWN_PLACE);
+  const second = await readyChild(tree, WAITS, OWN_PLACE);
+  assertEquals([first, second].map(({ path, slot }) => [path, slot.depth]), [["0.1", 1], ["0.2", 1]]);
+  const gateOf = (parent?: string) => {
+    const prepare = () => shellLaunch(WAITS);
+    const answer = tree.supervisor.spawn({ ...(parent === undefined ? {} : { parent }), limits: LIMITS, prepare });
+    return answer.kind === "refused" ? answer.gate : answer.kind;
+  };
+  assertEquals([gateOf(OWN_PLACE), gateOf(), gateOf("0.9")], ["breadth", "caller", "caller"]);
+  tree.supervisor.act("pause", OWN_PLACE);
+  assertEquals(tree.supervisor.list().map(({ state }) => state), ["paused", "paused"]);
+  tree.supervisor.act("resume", OWN_PLACE);
+  await tree.supervisor.stop(OWN_PLACE);
+  assertEquals(tree.supervisor.list(), []);
+  await using alone = new WatchedTree({ own: { maxDepth: 0 } });
+  const refused = alone.supervisor.spawn({ parent: OWN_PLACE, limits: LIMITS, prepare: () => shellLaunch(WAITS) });
+  assertEquals(refused.kind === "refused" && refused.gate, "depth");
 });
 
 Deno.test("Supervisor.spawn: the caller's own depth binds, and one that has ended starts nothing", async () => {
@@ -110,10 +135,10 @@ Deno.test("Supervisor: stopping one ends all below it, deepest first, and nothin
   tree.supervisor.act("pause", other.path);
   await tree.supervisor.stop(child.path);
   assertEquals(tree.records.map(({ path, ended_by }) => [path, ended_by]), [
-    ...[["0.0.0", "terminated"], ["0.0", "terminated"]],
+    ...[["0.1.1", "terminated"], ["0.1", "terminated"]],
   ]);
   assertEquals(tree.supervisor.list().map(({ path, state }) => [path, state]), [
-    ...[["0", "running"], ["0.1", "paused"]],
+    ...[["0", "running"], ["0.2", "paused"]],
   ]);
 });
 
@@ -143,7 +168,7 @@ Deno.test("Supervisor.drain: deepest first and bounded, who ignores SIGTERM is k
   const report = await draining;
   assertEquals([report.killed, report.stragglers], [[child.path], []]);
   assertEquals(report.endings.map(({ path, status, exit }) => [path, status, exit?.signal]), [
-    ...[["0.0", "cancelled", "SIGKILL"], ["0", "cancelled", "SIGTERM"]],
+    ...[["0.1", "cancelled", "SIGKILL"], ["0", "cancelled", "SIGTERM"]],
   ]);
 });
 
