@@ -207,7 +207,7 @@ Deno.test("Supervisor.stop: while it lasts nothing is started or held there, els
   const elsewhere = spawn(other.path);
   assertEquals(elsewhere.kind, "child");
   await stopping;
-  assertEquals(tree.supervisor.list().map(({ path }) => path), ["1", "1.0"]);
+  assertEquals(tree.supervisor.list().map(({ path }) => path), ["1", "1.1"]);
   await again;
 });
 
