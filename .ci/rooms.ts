@@ -47,6 +47,7 @@ export const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/protocol/tree/mod.ts": ["supervisor", "session", "delegation", "cli"],
   "src/supervisor/tree_socket/mod.ts": ["session", "delegation", "cli"],
   "src/wasi/network.ts": ["guest"],
+  "src/wasi/delegation.ts": ["guest"],
 };
 
 /** Global or member that only the room named may use; `null` is none. */

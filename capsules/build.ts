@@ -34,17 +34,18 @@ export async function buildGuest(options: BuildGuestOptions): Promise<Uint8Array
   return new Uint8Array(component);
 }
 
-/** WASI under another name of the same length, and another version: see {@link buildHttpGuest}. */
+/** WASI under another name of the same length, and another version: see {@link buildApart}. */
 const FOREIGN = { name: "xasi:", version: "@0.2.11" } as const;
 
 /**
- * {@link buildGuest} for a world with `wasi:http`; `folders` below the module root hold all that is imported.
+ * {@link buildGuest} for a world with `wasi:http` or `boll:capsule`; `folders` below the module root hold all that is
+ * imported.
  *
- * The builder runs a guest once while it is built, with its own `wasi:io` and with traps for `wasi:http`, whose streams
- * are then of two types and do not link. So the guest is built for packages that are all unknown to it, and these get
+ * The builder runs a guest once while it is built, with its own `wasi:io` and with traps for what it does not know, whose
+ * streams and pollables are then of two types and do not link. So the guest is built for packages that are all unknown to it, and these get
  * their name back afterwards, byte for byte. (With another version, since the runtime inside imports `wasi:io` too.)
  */
-export async function buildHttpGuest(options: BuildGuestOptions, folders: readonly string[]): Promise<Uint8Array> {
+export async function buildApart(options: BuildGuestOptions, folders: readonly string[]): Promise<Uint8Array> {
   const root = Deno.makeTempDirSync();
   try {
     for (const folder of [...folders, options.wit.slice(options.moduleRoot.length + 1)]) {
@@ -82,8 +83,8 @@ export async function buildCapsules(folder: string, stamps: string): Promise<voi
     if (isFile(component) && isFile(stamp) && Deno.readTextFileSync(stamp) === inputs) continue;
     const startedAt = performance.now();
     const options = { source: `${folder}/${name}/src/main.js`, moduleRoot: folder, wit: `${folder}/wit`, world: name };
-    const bytes = usesHttp(`${folder}/wit/worlds.wit`, name)
-      ? await buildHttpGuest(options, [`${name}/src`, "wasi"])
+    const bytes = mustBuildApart(`${folder}/wit/worlds.wit`, name)
+      ? await buildApart(options, [`${name}/src`, "wasi"])
       : await buildGuest(options);
     replaceFile(component, bytes, stamps);
     replaceFile(stamp, new TextEncoder().encode(inputs), stamps);
@@ -92,10 +93,10 @@ export async function buildCapsules(folder: string, stamps: string): Promise<voi
   }
 }
 
-/** Whether a world of the file names `wasi:http`. */
-function usesHttp(worlds: string, world: string): boolean {
+/** Whether a world of the file names what only {@link buildApart} can build for. */
+function mustBuildApart(worlds: string, world: string): boolean {
   const text = Deno.readTextFileSync(worlds).split(`world ${world} {`)[1] ?? "";
-  return text.slice(0, text.indexOf("}")).includes("wasi:http/");
+  return /\b(wasi:http|boll:capsule)\//.test(text.slice(0, text.indexOf("}")));
 }
 
 /** The SHA-256 of all files at or below `paths`, with their names below each path. */

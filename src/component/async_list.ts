@@ -22,11 +22,19 @@ export const NETWORK_ASYNC_IMPORTS: readonly string[] = [
   "wasi:sockets/udp#[method]udp-socket.finish-bind",
 ];
 
+/** What is suspending besides for a component that delegates: the answer comes from another process. */
+export const DELEGATION_ASYNC_IMPORTS: readonly string[] = ["boll:capsule/host#delegate"];
+
 /** Exports that must be awaited, because an import of these lists may suspend below them. */
 export const ASYNC_EXPORTS: readonly string[] = ["wasi:cli/run#run", "wasi:http/incoming-handler#handle"];
 
 /** The suspending imports of a component with these imports: `wasi:http/types` and `wasi:sockets/tcp@0.2.3` count. */
 export function asyncImportsOf(imports: readonly string[]): readonly string[] {
   const isOfNetwork = imports.some((name) => /^wasi:(http|sockets)\//.test(name));
-  return isOfNetwork ? [...ASYNC_IMPORTS, ...NETWORK_ASYNC_IMPORTS] : ASYNC_IMPORTS;
+  const delegates = imports.some((name) => /^boll:capsule\/host(@|$)/.test(name));
+  return [
+    ...ASYNC_IMPORTS,
+    ...(isOfNetwork ? NETWORK_ASYNC_IMPORTS : []),
+    ...(delegates ? DELEGATION_ASYNC_IMPORTS : []),
+  ];
 }

@@ -7,7 +7,7 @@ import {
   symlinkInside,
   type SymlinkPlace,
 } from "../wasi/mod.ts";
-import type { FromCell, HostCall, HostResult, ToCell } from "../protocol/mod.ts";
+import type { DelegationEnd, FromCell, HostCall, HostResult, ToCell } from "../protocol/mod.ts";
 import {
   type FromGuest,
   type GuestReport,
@@ -73,7 +73,7 @@ export class GuestWorker {
         if (data.kind === "denied") onDenied(data.denial);
         else if (data.kind === "symlink") answerSymlink(word, preopens, data.place);
         else if (data.kind === "read_ahead") this.#readAhead(stdin);
-        else if (data.kind === "host_call") onCall({ id: data.id, name: data.name, args: data.args });
+        else if (data.kind === "host_call") onCall(callOf(data));
         else if (data.kind === "ended") resolve({ ending: data.ending, usage: data.usage });
       };
       this.#worker.postMessage({ ...start, answer, stdin } satisfies GuestStart);
@@ -102,7 +102,7 @@ export class GuestWorker {
         if (data.kind === "frame") emit(data.message);
         else if (data.kind === "denied") emit({ ...data.denial, type: "denied", wall: 1 });
         else if (data.kind === "symlink") answerSymlink(word, preopens, data.place);
-        else if (data.kind === "host_call") emit({ type: "host_call", id: data.id, name: data.name, args: data.args });
+        else if (data.kind === "host_call") emit({ ...callOf(data), type: "host_call" });
         else if (data.kind === "serving") data.error === undefined ? resolve() : reject(new Error(data.error));
       };
       this.#worker.postMessage({ ...start, answer } satisfies ServeStart);
@@ -110,15 +110,25 @@ export class GuestWorker {
     await Promise.race([standing, this.#failure]);
     this.#failure.catch(() => Deno.exit(1));
     return (message) => {
-      if (message.type === "host_result") this.answer(message);
+      if (message.type === "host_result") this.settle(message);
       else this.#worker.postMessage({ kind: "frame", message } satisfies ToGuest);
     };
   }
 
   /** Hands the guest's host an answer of the parent. */
-  answer(result: HostResult): void {
+  settle(result: HostResult): void {
     this.#worker.postMessage({ kind: "host_result", ...result } satisfies ToGuest);
   }
+
+  /** Tells the guest's host that a delegation has ended. */
+  end({ delegation_id, text }: DelegationEnd): void {
+    this.#worker.postMessage({ kind: "delegation_end", delegation_id, text } satisfies ToGuest);
+  }
+}
+
+/** These fields and no other that injected code may have added. */
+function callOf({ id, name, args }: HostCall): HostCall {
+  return { id, name, args } as HostCall;
 }
 
 function answerSymlink(word: Int32Array, preopens: readonly Preopen[], place: SymlinkPlace): void {

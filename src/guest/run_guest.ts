@@ -1,6 +1,7 @@
 import { findRun, instantiate, type LoadedComponent, MemoryWatch } from "../component/mod.ts";
 import { parseNetEntry } from "../grants/mod.ts";
 import type { CellUsage, GuestEnding, RunLoad, ServeLoad } from "../protocol/mod.ts";
+import type { Delegate } from "../wasi/delegation.ts";
 import {
   closedSink,
   closedSource,
@@ -9,12 +10,12 @@ import {
   inheritedSink,
   inheritedStdin,
   type NetworkAccess,
-  type NetworkLink,
   type Preopen,
   type ReadAhead,
   type Resolution,
   type SymlinkPlace,
   type WasiHost,
+  type WasiOptions,
 } from "../wasi/mod.ts";
 import { classifyThrown } from "./classify_thrown.ts";
 import type { GuestReport } from "./worker_messages.ts";
@@ -28,6 +29,8 @@ export interface GuestPorts {
   resolve(name: string): Promise<Resolution>;
   /** Reads stdin ahead on another thread; absent where the guest has none of its own. */
   readonly readAhead?: ReadAhead;
+  /** Asks the parent to start a child; absent where a guest never may. */
+  readonly delegate?: Delegate;
 }
 
 /** The folders a run's guest sees, work folder first. */
@@ -41,7 +44,10 @@ export function preopensOf(load: Pick<RunLoad, "grants" | "folders">): Preopen[]
 
 /** Links the component against exactly what its grants allow, calls `wasi:cli/run`, and says how it ended. */
 export async function runGuest(load: RunLoad, loaded: LoadedComponent, ports: GuestPorts): Promise<GuestReport> {
-  const host = createHost(load, ports, await openNetworkOf(load, ports));
+  const host = createHost(load, ports, {
+    ...await openNetworkOf(load, ports),
+    ...await linkDelegationOf(load, ports),
+  });
   const memory = new MemoryWatch(load.component.memories);
   const ended = await callRun(host, loaded, memory);
   const limit = host.limitReached();
@@ -51,7 +57,10 @@ export async function runGuest(load: RunLoad, loaded: LoadedComponent, ports: Gu
   return { ending, usage: measure(host, memory) };
 }
 
-function createHost(load: RunLoad, ports: GuestPorts, network: NetworkLink | undefined): WasiHost {
+/** What is linked to some guests only. */
+type Links = Pick<WasiOptions, "network" | "delegation">;
+
+function createHost(load: RunLoad, ports: GuestPorts, links: Links): WasiHost {
   const { grants } = load;
   return createWasi({
     args: load.args,
@@ -73,18 +82,25 @@ function createHost(load: RunLoad, ports: GuestPorts, network: NetworkLink | und
       workBytes: grants.limits.work_bytes,
       ...(grants.limits.output_bytes === undefined ? {} : { outputBytes: grants.limits.output_bytes }),
     },
-    ...(network === undefined ? {} : { network }),
+    ...links,
     onDenied: ports.onDenied,
     makeSymlink: ports.makeSymlink,
   });
 }
 
 /** The network's code is loaded only for a guest that has one. */
-async function openNetworkOf(load: RunLoad, ports: GuestPorts): Promise<NetworkLink | undefined> {
+async function openNetworkOf(load: RunLoad, ports: GuestPorts): Promise<Links> {
   const access = accessOf(load, ports);
-  if (access === undefined) return undefined;
+  if (access === undefined) return {};
   const { openNetwork } = await import("../wasi/network.ts");
-  return openNetwork(access, ports.onDenied);
+  return { network: openNetwork(access, ports.onDenied) };
+}
+
+/** So is that of delegations. */
+async function linkDelegationOf({ delegates }: RunLoad, { delegate }: GuestPorts): Promise<Links> {
+  if (delegates !== true || delegate === undefined) return {};
+  const { delegationImports } = await import("../wasi/delegation.ts");
+  return { delegation: delegationImports(delegate) };
 }
 
 /** A guest's way to the network; undefined where its grants name no place of it. */

@@ -2,9 +2,10 @@ import { CapsuleError } from "../base/mod.ts";
 import { loadCached } from "../component/mod.ts";
 import { toPermissions } from "../grants/mod.ts";
 import type { ProcessHull } from "../hull/mod.ts";
-import type { RunLoad, ToCell } from "../protocol/mod.ts";
+import type { HostCall, RunLoad, ToCell } from "../protocol/mod.ts";
 import type { Denial } from "../wasi/mod.ts";
 import type { CellChannel } from "./channel.ts";
+import { HostCalls } from "./host_calls.ts";
 import { confineCell, placesOf, refuseName, refuseSymlink, revokeUnneeded, threadOf } from "./confine_cell.ts";
 import { GuestWorker } from "./guest_worker.ts";
 import { preopensOf, runGuest } from "./run_guest.ts";
@@ -29,11 +30,25 @@ export async function serveRun(
   const onDenied = (denial: Denial) => {
     channel.send({ ...denial, type: "denied", wall: 1 });
   };
-  const running = worker
-    ? worker.run({ load, loaded }, preopensOf(load), onDenied, (call) => channel.send({ ...call, type: "host_call" }))
-    : runGuest(load, loaded, { onDenied, makeSymlink: refuseSymlink, resolve: refuseName });
-  await report(await untilOrphaned(running, messages, worker), channel);
+  const onCall = (call: HostCall) => {
+    channel.send({ ...call, type: "host_call" });
+  };
+  if (worker) {
+    const running = worker.run({ load, loaded }, preopensOf(load), onDenied, onCall);
+    return await report(await untilOrphaned(running, messages, worker), channel);
+  }
+  const calls = new HostCalls(onCall);
+  const running = runGuest(load, loaded, {
+    onDenied,
+    makeSymlink: refuseSymlink,
+    resolve: refuseName,
+    delegate: (request) => calls.delegate(request),
+  });
+  await report(await untilOrphaned(running, messages, calls), channel);
 }
+
+/** Where answers of the parent go: the guest's thread, wherever it is. */
+type AnswerTaker = Pick<GuestWorker, "settle" | "end">;
 
 async function waitForCall(messages: AsyncGenerator<ToCell>): Promise<void> {
   const { value, done } = await messages.next();
@@ -49,15 +64,16 @@ async function waitForCall(messages: AsyncGenerator<ToCell>): Promise<void> {
 async function untilOrphaned(
   running: Promise<GuestReport>,
   messages: AsyncGenerator<ToCell>,
-  worker: GuestWorker | undefined,
+  guest: AnswerTaker,
 ): Promise<GuestReport> {
-  passAnswers(messages, worker).then(() => Deno.exit(1), () => Deno.exit(1));
+  passAnswers(messages, guest).then(() => Deno.exit(1), () => Deno.exit(1));
   return await running;
 }
 
-async function passAnswers(messages: AsyncGenerator<ToCell>, worker: GuestWorker | undefined): Promise<void> {
+async function passAnswers(messages: AsyncGenerator<ToCell>, guest: AnswerTaker): Promise<void> {
   for await (const message of messages) {
-    if (message.type === "host_result") worker?.answer(message);
+    if (message.type === "host_result") guest.settle(message);
+    else if (message.type === "delegation_end") guest.end(message);
   }
 }
 

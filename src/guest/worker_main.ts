@@ -21,6 +21,7 @@ scope.onmessage = async ({ data }: MessageEvent<GuestStart | ServeStart>) => {
   const reads: (() => void)[] = []; // answered in the order they were asked for
   scope.onmessage = ({ data }: MessageEvent<ToGuest>) => {
     if (data.kind === "host_result") calls.settle(data);
+    else if (data.kind === "delegation_end") calls.end(data);
     else if (data.kind === "read") reads.shift()?.();
   };
   const askForRead = () => {
@@ -32,6 +33,7 @@ scope.onmessage = async ({ data }: MessageEvent<GuestStart | ServeStart>) => {
     makeSymlink: (place) => askForSymlink(place, data.answer),
     resolve: (name) => calls.resolve(name),
     readAhead: sharedReadAhead(data.stdin, askForRead),
+    delegate: (request) => calls.delegate(request),
   });
   scope.postMessage({ kind: "ended", ...report });
 };

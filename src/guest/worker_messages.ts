@@ -1,5 +1,6 @@
 import type {
   CellUsage,
+  DelegationEnd,
   FromCell,
   GuestEnding,
   HostCall,
@@ -69,8 +70,9 @@ export const SYMLINK_ANSWERS: readonly string[] = [
   "read-only",
 ];
 
-/** Main thread to worker, behind the start: answers to its calls; `read` tells that `read_ahead` has its answer. */
-export type ToGuest = ({ readonly kind: "host_result" } & HostResult) | { readonly kind: "read" } | {
-  readonly kind: "frame";
-  readonly message: ToCell;
-};
+/** Main thread to worker, behind the start: answers to its calls and ends of its delegations; `read` tells that `read_ahead` has its answer. */
+export type ToGuest =
+  | ({ readonly kind: "host_result" } & HostResult)
+  | ({ readonly kind: "delegation_end" } & Omit<DelegationEnd, "type">)
+  | { readonly kind: "read" }
+  | { readonly kind: "frame"; readonly message: ToCell };

@@ -1,4 +1,14 @@
 import { CapsuleError } from "../base/mod.ts";
+import {
+  decodeDelegateCall,
+  decodeDelegationEnd,
+  decodeDelegationId,
+  decodeRefusal,
+  type DelegateCall,
+  type DelegateRefusal,
+  type DelegateStarted,
+  type DelegationEnd,
+} from "./delegation_messages.ts";
 import { Fields, textItem } from "./fields.ts";
 import {
   type CallError,
@@ -22,22 +32,36 @@ export type ToCell =
   | ToServingCell
   | { readonly type: "call"; readonly id: number; readonly export: string }
   | ({ readonly type: "host_result" } & HostResult)
+  | DelegationEnd
   | { readonly type: "ping"; readonly seq: number };
 
-/**
- * What a guest's host asks of the parent, by number: `resolve`, the addresses of a granted name. The parent asks its gate,
- * which knows the grants itself.
- */
-export interface HostCall {
+/** What a guest's host asks of the parent, by number. */
+export type HostCall = ResolveCall | HostDelegateCall;
+
+/** The addresses of a granted name. The parent asks its gate, which knows the grants itself. */
+export interface ResolveCall {
   readonly id: number;
   readonly name: "resolve";
   readonly args: { readonly name: string };
 }
 
-/** The answer to the call of that number: addresses (64 at most), or the gate's word for why there are none. */
-export type HostResult =
-  | { readonly id: number; readonly value: { readonly addresses: readonly string[] } }
-  | { readonly id: number; readonly error: string };
+/** A child capsule, to be started. Its end comes by itself, as `delegation_end`. */
+export interface HostDelegateCall {
+  readonly id: number;
+  readonly name: "delegate";
+  readonly args: DelegateCall;
+}
+
+/** The answer to the call of that number. */
+export type HostResult = ({ readonly id: number } & ResolveAnswer) | ({ readonly id: number } & DelegateAnswer);
+
+/** Addresses (64 at most), or the gate's word for why there are none. */
+export type ResolveAnswer =
+  | { readonly value: { readonly addresses: readonly string[] } }
+  | { readonly error: string };
+
+/** A child was started, or why not. */
+export type DelegateAnswer = { readonly value: DelegateStarted } | { readonly error: DelegateRefusal };
 
 /** How a cell's guest ended. */
 export type GuestEnding =
@@ -113,9 +137,10 @@ export function decodeFromCell(message: Record<string, unknown>): FromCell | und
     case "pong":
       return { type, seq: fields.integer("seq") };
     case "host_call": {
-      const name = fields.oneOf("name", ["resolve"] as const);
-      const args = fields.object("args");
-      return { type, id: fields.integer("id"), name, args: { name: args.string("name", { max: MAX_HOST_NAME }) } };
+      const name = fields.oneOf("name", ["resolve", "delegate"] as const);
+      const [id, args] = [fields.integer("id"), fields.object("args")];
+      if (name === "delegate") return { type, id, name, args: decodeDelegateCall(args) };
+      return { type, id, name, args: { name: args.string("name", { max: MAX_HOST_NAME }) } };
     }
     case "done":
       return {
@@ -197,6 +222,8 @@ export function decodeToCell(message: Record<string, unknown>): ToCell {
       return { type, id: fields.integer("id") };
     case "host_result":
       return { type, ...decodeHostResult(fields) };
+    case "delegation_end":
+      return decodeDelegationEnd(fields);
     case "ping":
       return { type, seq: fields.integer("seq") };
     default:
@@ -206,6 +233,11 @@ export function decodeToCell(message: Record<string, unknown>): ToCell {
 
 function decodeHostResult(fields: Fields): HostResult {
   const id = fields.integer("id");
-  if (fields.has("error")) return { id, error: fields.string("error", { max: 64 }) };
-  return { id, value: { addresses: fields.object("value").list("addresses", textItem, MAX_ADDRESSES) } };
+  if (fields.has("error")) {
+    if (typeof fields.raw("error") === "string") return { id, error: fields.string("error", { max: 64 }) };
+    return { id, error: decodeRefusal(fields.object("error")) };
+  }
+  const value = fields.object("value");
+  if (value.has("delegation_id")) return { id, value: { delegation_id: decodeDelegationId(value) } };
+  return { id, value: { addresses: value.list("addresses", textItem, MAX_ADDRESSES) } };
 }

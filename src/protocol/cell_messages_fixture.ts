@@ -11,6 +11,19 @@ export const FROM_CELL: readonly FromCell[] = [
   { type: "usage", ...USAGE },
   { type: "pong", seq: 7 },
   { type: "host_call", id: 3, name: "resolve", args: { name: "api.example.com" } },
+  { type: "host_call", id: 4, name: "delegate", args: { capsule: "worker", task: "count\0", mounts: [] } },
+  {
+    type: "host_call",
+    id: 5,
+    name: "delegate",
+    args: {
+      capsule: "local/worker",
+      version: "0.1.0",
+      task: "",
+      mounts: [["/data", "/docs"], ["/a", "/b"]],
+      deadline_ms: 1,
+    },
+  },
   { type: "done", id: 0, value: { any: [1] } },
   { type: "done", id: 9, value: undefined, error: { kind: "trap", detail: "unreachable" } },
   { type: "head", id: 9, status: 200, headers: [["content-type", "text/plain"], ["x", "\xe9\t"]] },
@@ -22,6 +35,8 @@ export const FROM_CELL: readonly FromCell[] = [
   { type: "ended", kind: "limit", limit: "output" },
   { type: "ended", kind: "trap", trap: "stack", detail: "RangeError" },
 ];
+
+const DELEGATION = `dlg_${"0a".repeat(16)}`;
 
 const MINIMAL: RunLoad = {
   type: "load",
@@ -58,6 +73,7 @@ export const TO_CELL: readonly ToCell[] = [
       containment: "scoped",
     },
     network: { gate_port: 40_000, credential: "c", ca_certs: ["PEM"], udp_peers: ["192.0.2.1:53"] },
+    delegates: true,
     args: ["a", "b"],
     env: [["LANG", "C"]],
     folders: { cache: "/c", tmp: "/t", work: "/w" },
@@ -106,5 +122,8 @@ export const TO_CELL: readonly ToCell[] = [
   { type: "cancel", id: 1 },
   { type: "host_result", id: 3, value: { addresses: ["192.0.2.1", "2001:db8::1"] } },
   { type: "host_result", id: 4, error: "denied" },
+  { type: "host_result", id: 5, value: { delegation_id: DELEGATION } },
+  { type: "host_result", id: 6, error: { kind: "refused", message: "spawn: worker is not granted" } },
+  { type: "delegation_end", delegation_id: DELEGATION, text: "[delegate-task] …" },
   { type: "ping", seq: 2 },
 ];

@@ -7,8 +7,10 @@ import {
   decodeToCell,
   encodeChunkData,
   MAX_CHUNK_BYTES,
+  MAX_END_TEXT,
   MAX_HEAD_BYTES,
   MAX_HEAD_FIELDS,
+  MAX_REFUSAL,
   STREAM_WINDOW_BYTES,
 } from "./mod.ts";
 
@@ -67,6 +69,58 @@ Deno.test("decodeFromCell: bounds on what an enemy may say", () => {
   assertThrows(() => decodeFromCell(call), CapsuleError);
   assertEquals(decodeFromCell({ ...call, args: { name: "x".repeat(255) } })?.type, "host_call");
   assertThrows(() => decodeFromCell({ ...call, name: "delegate" }), CapsuleError);
+});
+
+Deno.test("decodeFromCell: bounds of a delegation that is asked for, each at its limit and one beyond", () => {
+  const fits = { capsule: "a", task: "", mounts: [] as string[][] };
+  const call = (args: object) => ({ type: "host_call", id: 0, name: "delegate", args });
+  const long = (length: number) => "x".repeat(length);
+  const table: readonly (readonly [field: string, allowed: readonly unknown[], refused: readonly unknown[]])[] = [
+    ["capsule", [long(256)], ["", long(257)]],
+    ["version", [long(128)], ["", long(129)]],
+    ["task", [long(256 * 1024)], [long(256 * 1024 + 1)]],
+    ["deadline_ms", [1, 2 ** 31 - 1], [0, 2 ** 31]],
+    [
+      "mounts",
+      [Array(64).fill(["/a", "/b"]), [[long(4_096), long(4_096)]]],
+      [Array(65).fill(["/a", "/b"]), [["/a", long(4_097)]], [["", "/b"]], [["/a"]], [["/a", "/b", "/c"]], ["/a"]],
+    ],
+  ];
+  for (const [field, allowed, refused] of table) {
+    for (const value of allowed) {
+      const message = call({ ...fits, [field]: value });
+      assertEquals<unknown>(decodeFromCell(message), message);
+    }
+    for (const value of refused) {
+      const error = assertThrows(() => decodeFromCell(call({ ...fits, [field]: value })), CapsuleError);
+      assertEquals(error.code, "protocol.bad_field");
+      assertMatch(
+        error.message,
+        new RegExp(`^Read a message: message\\.args\\.${field}(\\[0\\](\\[\\d\\])?)? is not `),
+      );
+    }
+  }
+});
+
+Deno.test("decodeToCell: a delegation's id is one, its refusal and its end have bounds", () => {
+  const id = `dlg_${"0".repeat(32)}`;
+  const started = (delegation_id: unknown) => ({ type: "host_result", id: 0, value: { delegation_id } });
+  const ended = { type: "delegation_end", delegation_id: id, text: "x".repeat(MAX_END_TEXT) };
+  const refused = { type: "host_result", id: 0, error: { kind: "failed", message: "x".repeat(MAX_REFUSAL) } };
+  for (const message of [started(id), ended, refused]) assertEquals<unknown>(decodeToCell(message), message);
+  const bad = [
+    ...["", "../dlg_1", `ses_${"0".repeat(32)}`, `${id}0`, `dlg_${"A".repeat(32)}`, 7, null].flatMap((wrong) => [
+      started(wrong),
+      { ...ended, delegation_id: wrong },
+    ]),
+    { ...ended, text: `${ended.text}x` },
+    { ...refused, error: { ...refused.error, message: `${refused.error.message}x` } },
+    { ...refused, error: { ...refused.error, kind: "ok" } },
+    { type: "host_result", id: 0, value: {} },
+  ];
+  for (const message of bad) {
+    assertEquals(assertThrows(() => decodeToCell(message), CapsuleError).code, "protocol.bad_field");
+  }
 });
 
 Deno.test("decodeFromCell: bounds of a head, a chunk, a credit and a log", () => {

@@ -5,6 +5,7 @@
  */
 export * from "./cell_load.ts";
 export * from "./cell_messages.ts";
+export * from "./delegation_messages.ts";
 export * from "./fields.ts";
 export * from "./frame.ts";
 export * from "./http_messages.ts";

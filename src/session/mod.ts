@@ -8,6 +8,7 @@ export * from "./outcome.ts";
 export { Pause } from "./pause.ts";
 export * from "./plan.ts";
 export * from "./record_ending.ts";
+export type { Delegator } from "./delegator.ts";
 export type { CellRun, Denied } from "./run_cell.ts";
 export { runForeground } from "./run_foreground.ts";
 export * from "./self_command.ts";

@@ -4,6 +4,8 @@ import type { ProcessHull } from "../hull/mod.ts";
 import type { RunLoad } from "../protocol/mod.ts";
 import { makeTemporaryFolder, type SessionPaths, type TraceWriter } from "../records/mod.ts";
 import type { CellLaunch, CellProcess } from "../supervisor/mod.ts";
+import type { CellDelegations } from "./cell_delegations.ts";
+import type { Delegator } from "./delegator.ts";
 import { makeGuestLoad } from "./guest_load.ts";
 import type { Pause } from "./pause.ts";
 import type { CellPlan } from "./plan.ts";
@@ -34,6 +36,8 @@ export interface CellRun {
   readonly kernel: RunLoad["kernel"];
   /** The operator's proxy and certificates between the gate and the network. */
   readonly upstream?: RunUpstream;
+  /** Who starts the children that the guest delegates to; absent: it may delegate to nobody. */
+  readonly delegator?: Delegator;
   /** Where the cell's own folder is made: default the runtime folder. */
   readonly tmp?: string;
   /** Aborts when the run is to end; its reason may be the word `deadline`, any other is an interruption. */
@@ -59,7 +63,13 @@ export async function runCell(
   using tmp = makeTemporaryFolder(run.tmp);
   const denials = new DenialLimit(run);
   await using network = await openNetwork(run, denials);
-  const load: RunLoad = { ...makeGuestLoad(run, tmp.path, network), kind: "run", terminal };
+  const delegations = await openDelegations(run);
+  const load: RunLoad = {
+    ...makeGuestLoad(run, tmp.path, network),
+    kind: "run",
+    ...(delegations === undefined ? {} : { delegates: true }),
+    terminal,
+  };
   const supervisorPlaces = {
     ...load.folders,
     session: run.places.root,
@@ -74,7 +84,7 @@ export async function runCell(
     env: cellEnvironment(tmp.path, own),
     tmp: tmp.path,
   });
-  return await watchCell({ cell, load, run, network, denials });
+  return await watchCell({ cell, load, run, network, delegations, denials });
 }
 
 /** The code of the gate is loaded only by a run that has a network. */
@@ -88,4 +98,11 @@ async function openNetwork(run: CellRun, denials: DenialLimit): Promise<RunNetwo
     trace: run.trace,
     onDenied: (denied) => denials.tell(denied),
   });
+}
+
+/** So is that of delegations. */
+async function openDelegations({ delegator }: CellRun): Promise<CellDelegations | undefined> {
+  if (delegator === undefined) return undefined;
+  const { CellDelegations } = await import("./cell_delegations.ts");
+  return new CellDelegations(delegator);
 }

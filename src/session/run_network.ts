@@ -1,7 +1,7 @@
 import { type Gate, type GateConnection, openGate } from "../egress/mod.ts";
 import { type Grants, isIpLiteral, type NetEntry, type NetPlaces, parseNetEntry } from "../grants/mod.ts";
 import type { Upstream } from "../manifest/mod.ts";
-import type { CellNetwork, HostCall, HostResult } from "../protocol/mod.ts";
+import type { CellNetwork, HostResult, ResolveCall } from "../protocol/mod.ts";
 import type { TraceWriter } from "../records/mod.ts";
 import { readCertificates } from "./read_certificates.ts";
 import type { Denied } from "./run_cell.ts";
@@ -71,7 +71,7 @@ export class RunNetwork implements AsyncDisposable {
   }
 
   /** Answers a call of the cell; too many at once are refused. Never rejects. */
-  async answer({ id, args }: HostCall): Promise<HostResult> {
+  async answer({ id, args }: ResolveCall): Promise<HostResult> {
     if (this.#calls >= MAX_CALLS) return { id, error: "dns-timeout" };
     this.#calls++;
     try {

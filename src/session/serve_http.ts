@@ -4,6 +4,7 @@ import { makeTemporaryFolder } from "../records/mod.ts";
 import { makeGuestLoad } from "./guest_load.ts";
 import { CellPool } from "./cell_pool.ts";
 import { checkWalls, wallsEvent } from "./cell_walls.ts";
+import { NO_DELEGATOR } from "./delegator.ts";
 import { GuestLog } from "./guest_log.ts";
 import { HttpService } from "./http_service.ts";
 import { Listener } from "./listener.ts";
@@ -129,7 +130,8 @@ function openPool(serving: HttpServing, network: RunNetwork | undefined, log: Gu
       const { grant, asked, allow } = message;
       if (++denials <= MAX_DENIALS) serving.onDenied?.({ grant, asked, allow });
     } else if (message.type === "host_call") {
-      network?.answer(message).then((result) => cell.answer({ type: "host_result", ...result }));
+      if (message.name === "delegate") cell.answer({ type: "host_result", id: message.id, ...NO_DELEGATOR });
+      else network?.answer(message).then((result) => cell.answer({ type: "host_result", ...result }));
     }
   };
   return new CellPool({

@@ -1,5 +1,5 @@
 import { CapsuleError, errorCodeOf } from "../base/mod.ts";
-import { type CellWalls, decodeFromCell, type FromCell, type ServeLoad } from "../protocol/mod.ts";
+import { type CellWalls, decodeFromCell, type FromCell, type ServeLoad, type ToCell } from "../protocol/mod.ts";
 import type { TemporaryFolder } from "../records/mod.ts";
 import { type CellProcess, type ChildExit, spawnServingCell } from "../supervisor/mod.ts";
 import type { CallFailure, HttpCall } from "./http_call.ts";
@@ -108,7 +108,7 @@ export class ServingCell {
   }
 
   /** Sends the answer to a `host_call`. */
-  answer(message: { readonly type: "host_result" } & object): void {
+  answer(message: Extract<ToCell, { readonly type: "host_result" }>): void {
     this.#process.send(message);
   }
 

@@ -1,7 +1,16 @@
 import { CapsuleError, type ErrorCode, EXIT_STATUS } from "../base/mod.ts";
-import { type CellUsage, type CellWalls, decodeFromCell, type GuestEnding, type RunLoad } from "../protocol/mod.ts";
+import {
+  type CellUsage,
+  type CellWalls,
+  decodeFromCell,
+  type GuestEnding,
+  type HostCall,
+  type RunLoad,
+} from "../protocol/mod.ts";
 import type { CellProcess } from "../supervisor/mod.ts";
+import type { CellDelegations } from "./cell_delegations.ts";
 import { checkWalls, wallsEvent } from "./cell_walls.ts";
+import { NO_DELEGATOR } from "./delegator.ts";
 import { classifyEnding, type Outcome } from "./outcome.ts";
 import type { CellRun, Denied } from "./run_cell.ts";
 import type { RunNetwork } from "./run_network.ts";
@@ -27,6 +36,7 @@ export interface Running {
   readonly load: RunLoad;
   readonly run: Pick<CellRun, "plan" | "trace" | "interrupt" | "onReady" | "pause">;
   readonly network: Pick<RunNetwork, "answer"> | undefined;
+  readonly delegations?: Pick<CellDelegations, "answer"> | undefined;
   readonly denials: Pick<DenialLimit, "tell">;
 }
 
@@ -81,7 +91,8 @@ interface Heard {
   ended?: GuestEnding;
 }
 
-async function listen({ cell, run, network, denials }: Running, watch: Watch, heard: Heard): Promise<Heard> {
+async function listen(running: Running, watch: Watch, heard: Heard): Promise<Heard> {
+  const { cell, run, denials } = running;
   for await (const frame of cell.receive()) {
     const message = decodeFromCell(frame);
     switch (message?.type) {
@@ -100,8 +111,7 @@ async function listen({ cell, run, network, denials }: Running, watch: Watch, he
         denials.tell({ grant: message.grant, asked: message.asked, allow: message.allow });
         break;
       case "host_call":
-        // The cell is not held up by one look-up, and may go before its answer comes.
-        network?.answer(message).then((result) => cell.send({ type: "host_result", ...result }));
+        answerCall(message, running);
         break;
       case "usage":
         heard.usage = message;
@@ -118,6 +128,14 @@ async function listen({ cell, run, network, denials }: Running, watch: Watch, he
     }
   }
   return heard;
+}
+
+/** The cell is not held up by one call, and may go before its answer comes. */
+function answerCall(call: HostCall, { cell, network, delegations }: Running): void {
+  if (call.name === "resolve") {
+    network?.answer(call).then((result) => cell.send({ type: "host_result", ...result }));
+  } else if (delegations === undefined) cell.send({ type: "host_result", id: call.id, ...NO_DELEGATOR });
+  else delegations.answer(call, (message) => cell.send(message));
 }
 
 /** Denials that are passed on, per run: the host in a cell tells no more, so what comes after is an attacker's flood. */

@@ -60,6 +60,8 @@ export interface WasiOptions {
   readonly limits: HostLimits;
   /** The way to the network, opened by `network.ts`; absent is none, and neither `wasi:http` nor `wasi:sockets`. */
   readonly network?: NetworkLink;
+  /** `boll:capsule/host`, made by `delegation.ts`; absent: nothing is delegated. */
+  readonly delegation?: Record<string, Record<string, unknown>>;
   onDenied(denial: Denial): void;
   /** Port: the cell's main thread makes the link with `symlinkInside`. Throws the WASI error code as a string. */
   makeSymlink(place: SymlinkPlace): void;
@@ -100,6 +102,7 @@ export function createWasi(options: WasiOptions): WasiHost {
     ...(options.interfaces.clocks ? clockImports() : {}),
     ...(options.interfaces.random ? randomImports() : {}),
     ...network?.imports,
+    ...options.delegation,
   };
   return {
     imports: bare(Object.entries(imports).map(([name, functions]) => [name, bare(Object.entries(functions))])),

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { bareOptions } from "./host_fixture.ts";
+import { delegationImports } from "./delegation.ts";
 import { createWasi } from "./mod.ts";
 
 const WIT = new URL("../../capsules/wit/deps/", import.meta.url);
@@ -36,9 +37,12 @@ function readFunctions(text: string): WitFunction[] {
 const camel = (name: string) => name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 const pascal = (name: string) => camel(`-${name}`);
 
-for (const [name, count] of Object.entries({ cli: 11, clocks: 6, filesystem: 30, io: 19, random: 5 })) {
-  Deno.test(`createWasi: serves every function and method of wasi:${name}`, () => {
-    const { imports } = createWasi(bareOptions());
+const PACKAGES = { cli: 11, clocks: 6, filesystem: 30, io: 19, random: 5, "boll-capsule": 4 };
+
+for (const [name, count] of Object.entries(PACKAGES)) {
+  Deno.test(`createWasi: serves every function and method of the package ${name}`, () => {
+    const delegation = delegationImports(() => Promise.reject(new Error("not called")));
+    const { imports } = createWasi({ ...bareOptions(), delegation });
     const functions = readFunctions(Deno.readTextFileSync(new URL(`${name}.wit`, WIT)))
       .filter((one) => !EXPORTS.includes(one.interface));
     assertEquals(functions.length, count);
