@@ -97,8 +97,8 @@ async function openNetworkOf(load: RunLoad, ports: GuestPorts): Promise<Links> {
 }
 
 /** So is that of delegations. */
-async function linkDelegationOf({ delegates }: RunLoad, { delegate }: GuestPorts): Promise<Links> {
-  if (delegates !== true || delegate === undefined) return {};
+async function linkDelegationOf({ grants }: RunLoad, { delegate }: GuestPorts): Promise<Links> {
+  if (grants.spawn.length === 0 || delegate === undefined) return {};
   const { delegationImports } = await import("../wasi/delegation.ts");
   return { delegation: delegationImports(delegate) };
 }

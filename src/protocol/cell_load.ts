@@ -58,14 +58,12 @@ export interface RunLoad {
   readonly kernel: { readonly landlock: boolean; readonly seccomp: boolean };
   /** The way out; present exactly when `grants.net` is not empty. */
   readonly network?: CellNetwork;
-  /** Whether `boll:capsule/host` is linked: the parent answers, or refuses, what the guest delegates. Absent is no. */
-  readonly delegates?: boolean;
   /** Which of descriptors 0-2 are terminals, as the user's own process sees them. */
   readonly terminal: readonly [boolean, boolean, boolean];
 }
 
 /** What a serving cell is given, first and once: as a run cell, and how many requests it works on at once. */
-export interface ServeLoad extends Omit<RunLoad, "kind" | "terminal" | "delegates"> {
+export interface ServeLoad extends Omit<RunLoad, "kind" | "terminal"> {
   readonly kind: "serve";
   /** 1 to 1000. */
   readonly concurrency: number;
@@ -92,7 +90,6 @@ export function decodeLoad(fields: Fields): RunLoad | ServeLoad | BuildLoad {
       return {
         ...decodeGuestLoad(fields),
         kind: "run",
-        ...fields.optional("delegates", (name) => fields.boolean(name)),
         terminal: [terminal[0] === true, terminal[1] === true, terminal[2] === true],
       };
     }
@@ -107,7 +104,7 @@ export function decodeLoad(fields: Fields): RunLoad | ServeLoad | BuildLoad {
   }
 }
 
-function decodeGuestLoad(fields: Fields): Omit<RunLoad, "kind" | "terminal" | "delegates"> {
+function decodeGuestLoad(fields: Fields): Omit<RunLoad, "kind" | "terminal"> {
   const folders = fields.object("folders");
   const component = fields.object("component");
   const kernel = fields.object("kernel");

@@ -73,7 +73,6 @@ export const TO_CELL: readonly ToCell[] = [
       containment: "scoped",
     },
     network: { gate_port: 40_000, credential: "c", ca_certs: ["PEM"], udp_peers: ["192.0.2.1:53"] },
-    delegates: true,
     args: ["a", "b"],
     env: [["LANG", "C"]],
     folders: { cache: "/c", tmp: "/t", work: "/w" },

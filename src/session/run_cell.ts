@@ -64,12 +64,7 @@ export async function runCell(
   const denials = new DenialLimit(run);
   await using network = await openNetwork(run, denials);
   const delegations = await openDelegations(run);
-  const load: RunLoad = {
-    ...makeGuestLoad(run, tmp.path, network),
-    kind: "run",
-    ...(delegations === undefined ? {} : { delegates: true }),
-    terminal,
-  };
+  const load: RunLoad = { ...makeGuestLoad(run, tmp.path, network), kind: "run", terminal };
   const supervisorPlaces = {
     ...load.folders,
     session: run.places.root,
@@ -101,8 +96,8 @@ async function openNetwork(run: CellRun, denials: DenialLimit): Promise<RunNetwo
 }
 
 /** So is that of delegations. */
-async function openDelegations({ delegator }: CellRun): Promise<CellDelegations | undefined> {
-  if (delegator === undefined) return undefined;
+async function openDelegations({ plan, delegator }: CellRun): Promise<CellDelegations | undefined> {
+  if (delegator === undefined || plan.grants.spawn.length === 0) return undefined;
   const { CellDelegations } = await import("./cell_delegations.ts");
   return new CellDelegations(delegator);
 }

@@ -11,7 +11,7 @@ import { runCell } from "../../src/session/run_cell.ts";
 import { type CapturedCell, type CellLaunch, type CellProcess, spawnCapturedCell } from "../../src/supervisor/mod.ts";
 import { type Bed, fixture } from "../harness.ts";
 
-/** What differs from a run whose guest has streams, clocks and random numbers. */
+/** What differs from a run whose guest has streams, clocks, random numbers, and a capsule to delegate to. */
 export interface DelegatingOptions {
   readonly delegator?: Delegator;
   readonly grants?: Partial<Grants>;
@@ -53,7 +53,7 @@ export async function runDelegating(
     {
       plan: {
         capsule: { name: "probe", kind: "component", path: "", digest: "" },
-        grants: { ...NO_GRANTS, stdio: true, clocks: true, random: true, ...options.grants },
+        grants: { ...NO_GRANTS, stdio: true, clocks: true, random: true, spawn: ["worker"], ...options.grants },
         args: [source],
         containment: { achieved: "advisory", reasons: [] },
       },

@@ -270,15 +270,11 @@ forEachMode(
   "delegate: without a delegator every call is refused; where it is not linked no guest code runs",
   async (bed) => {
     const source = `print("ran"); return attempt(() => delegate())`;
-    const onCell = (cell: CellProcess) => {
-      const send = cell.send.bind(cell);
-      cell.send = (message) =>
-        send("kind" in message && message.kind === "run" ? { ...message, delegates: true } : message);
-    };
     const err = { tag: "refused", val: "Delegate: this run may delegate to nobody" };
-    await assertPrints(bed, source, () => ({ onCell }), { err });
-    const unlinked = await runDelegating(bed, source);
-    assertEquals([unlinked.outcome.ended_by, unlinked.stdout], ["trap", ""]);
+    await assertPrints(bed, source, () => ({}), { err });
+    const delegator = new ScriptedDelegator();
+    const unlinked = await runDelegating(bed, source, { grants: { spawn: [] }, delegator });
+    assertEquals([unlinked.outcome.ended_by, unlinked.stdout, delegator.calls], ["trap", "", []]);
     assertMatch(unlinked.outcome.detail ?? "", /boll:capsule\/host/);
   },
 );
