@@ -23,6 +23,7 @@ export const VERBS: readonly VerbEntry[] = [
   { name: "rm", summary: "Remove ended sessions", load: () => import("./rm.ts") },
   { name: "gc", summary: "Remove old sessions and leftovers", load: () => import("./gc.ts") },
   { name: "init", summary: "Make a workspace that trusts its capsules", load: () => import("./init.ts") },
+  { name: "lock", summary: "Lock the capsules of a workspace by digest", load: () => import("./lock.ts") },
   { name: "doctor", summary: "Show which walls this host has", load: () => import("./doctor.ts") },
   { name: "version", summary: "Show this build's versions", load: () => import("./version.ts") },
   { name: "help", summary: "Show help for a verb", load: () => import("./help.ts") },

@@ -160,3 +160,44 @@ Deno.test("boll run: a capsule that may delegate is refused at the line that say
       assertStringIncludes(without.stderr, "a foreign capsule that was not accepted yet");
     }
   }));
+
+Deno.test("boll lock: writes what the workspace has, from any folder of it; then it is current until a capsule changes", () =>
+  withFolder(async (folder, boll) => {
+    Deno.writeTextFileSync(`${folder}/boll.jsonc`, "{}");
+    writeCapsule(`${folder}/capsules/guest`, MANIFEST);
+    const path = `${folder}/boll.lock`;
+    const check = await boll("lock", folder, "--check");
+    assertEquals([check.exitCode, check.stdout], [1, ""]);
+    assertStringIncludes(check.stderr, "not current (added guest); run `boll lock`");
+    assertEquals([...Deno.readDirSync(folder)].some(({ name }) => name === "boll.lock"), false);
+    const wrote = { exitCode: 0, stdout: `Wrote ${path}: 1 capsule\n  added guest\n`, stderr: "" };
+    assertEquals(await boll("lock", `${folder}/capsules/guest`), wrote);
+    const current = { exitCode: 0, stdout: `${path} is current: 1 capsule\n`, stderr: "" };
+    assertEquals([await boll("lock", folder), await boll("lock", folder, "--check")], [current, current]);
+    const { digest } = JSON.parse((await boll("check", `${folder}/capsules/guest`, "--json")).stdout);
+    const capsules = { guest: { version: "0.1.0", digest, path: "capsules/guest" } };
+    assertEquals(JSON.parse(Deno.readTextFileSync(path)), { version: 1, capsules });
+    Deno.writeTextFileSync(`${folder}/capsules/guest/more`, "");
+    const stale = await boll("lock", folder, "--check", "--json");
+    assertEquals([stale.exitCode, JSON.parse(stale.stderr).code], [1, "lock.not_current"]);
+    const report = JSON.parse((await boll("lock", folder, "--json")).stdout);
+    assertEquals([report.lock, report.written, report.changes], [path, true, [{ kind: "changed", name: "guest" }]]);
+    assert(report.capsules.guest.digest !== digest);
+  }));
+
+Deno.test("boll lock --add: locks a capsule that no glob names; without a workspace or a place there is nothing to lock", () =>
+  withFolder(async (folder, boll) => {
+    assertEquals((await boll("lock", `${folder}/nowhere`)).exitCode, 2);
+    const none = await boll("lock", folder);
+    assertEquals(none.exitCode, 2);
+    assertStringIncludes(none.stderr, "make one with `boll init`");
+    Deno.writeTextFileSync(`${folder}/boll.jsonc`, "{}");
+    writeCapsule(`${folder}/vendor/guest`, MANIFEST);
+    assertStringIncludes((await boll("lock", folder)).stdout, "Wrote");
+    const added = await boll("lock", folder, "--add", `${folder}/vendor/guest`);
+    assertStringIncludes(added.stdout, "added guest");
+    assertStringIncludes((await boll("lock", folder, "--check")).stdout, "is current: 1 capsule");
+    const wrong = await boll("lock", folder, "--add", `${folder}/vendor`);
+    assertEquals(wrong.exitCode, 2);
+    assertStringIncludes(wrong.stderr, "found no capsule.jsonc in it");
+  }));

@@ -36,6 +36,18 @@ export function globOverlaps(glob: string, path: string): boolean {
   return true;
 }
 
+/** Whether the glob could name a folder below the relative path: what a search for its folders must enter. */
+export function matchesBelow(glob: string, path: string): boolean {
+  const segments = compile(glob);
+  const parts = split(path);
+  for (let index = 0; index < segments.length; index++) {
+    const segment = segments[index]!;
+    if (segment === "**" || index === parts.length) return true;
+    if (!matchesSegment(segment, parts[index]!)) return false;
+  }
+  return false;
+}
+
 function matches(segments: readonly Segment[], parts: readonly string[]): boolean {
   // Row by row over the glob, so that many `**` cost no more than segments × parts.
   let reachable = parts.map(() => false);

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { globOverlaps, matchesGlob } from "./glob.ts";
+import { globOverlaps, matchesBelow, matchesGlob } from "./glob.ts";
 
 Deno.test("matchesGlob: segments, stars and question marks; nothing else is special", () => {
   const table: readonly (readonly [glob: string, path: string, matches: boolean])[] = [
@@ -49,4 +49,28 @@ Deno.test("globOverlaps: true for every path that is, contains or lies in a matc
   );
   assert(!globOverlaps("capsules/*", "docs"));
   assert(!globOverlaps("capsules/x", "capsules/y/z"));
+});
+
+Deno.test("matchesBelow: true exactly where a folder further down could be named", () => {
+  const part = fc.constantFrom("a", "b", "ab");
+  const glob = fc.array(fc.constantFrom("a", "b", "*", "a*", "?", "**"), { minLength: 1, maxLength: 4 });
+  const path = (maxLength: number) => fc.array(part, { maxLength });
+  fc.assert(
+    fc.property(glob, path(3), path(3), (segments, above, below) => {
+      const isBelow = below.length > 0 && matchesGlob(segments.join("/"), [...above, ...below].join("/"));
+      if (isBelow) assert(matchesBelow(segments.join("/"), above.join("/")));
+    }),
+    { numRuns: 3_000 },
+  );
+  for (const [one, other] of [["capsules/*", ""], ["capsules/*", "capsules"], ["**/x", "a/b"], ["a/*/c", "a/b"]]) {
+    assert(matchesBelow(one!, other!), `${one} ${other}`);
+  }
+  for (
+    const [one, other] of [["capsules/*", "capsules/a"], ["capsules/*", "docs"], [".", ""], ["a/b", "a/b"], [
+      "a/b",
+      "b",
+    ]]
+  ) {
+    assert(!matchesBelow(one!, other!), `${one} ${other}`);
+  }
 });

@@ -7,18 +7,20 @@
  */
 import type { Manifest } from "./manifest.ts";
 
-export { type CapsuleDigests, digestCapsule, loadCapsule } from "./capsule.ts";
+export { type CapsuleDigests, digestCapsule, loadCapsule, MANIFEST_NAME } from "./capsule.ts";
 export { digestBytes, digestFile, digestFolder } from "./digest.ts";
 export { isCredentialName } from "./credentials.ts";
 export { guestPathsOverlap, normalizeGuestPath, RESERVED_GUEST_PATHS } from "./guest_path.ts";
-export { globOverlaps, matchesGlob } from "./glob.ts";
+export { globOverlaps, matchesBelow, matchesGlob } from "./glob.ts";
+export { CAPSULE_NAME, MAX_VERSION, SEMVER } from "./names.ts";
+export { readText } from "./regular_file.ts";
 export { isIpLiteral, LISTEN_HOST, normalizeHost, parseNetEntry, parseProxy } from "./net_entry.ts";
 export type { NetEntry, NetScheme, Proxy } from "./net_entry.ts";
 export { openTrust } from "./trust.ts";
 export type { Trust, TrustedWorkspace } from "./trust.ts";
 export { findUpstream } from "./upstream.ts";
 export type { Upstream } from "./upstream.ts";
-export { findWorkspaces, readWorkspace } from "./workspace.ts";
+export { findWorkspaces, readWorkspace, WORKSPACE_NAME } from "./workspace.ts";
 export type { Capsule, Capture, Manifest, Positions, Workspace } from "./manifest.ts";
 export type { DeclaredGrants, DeclaredLimits, DeclaredMount } from "./schema.ts";
 
