@@ -24,8 +24,8 @@ build: vendor ## make dist/boll, one executable; beside it, what is inside and w
 reproduce: vendor ## build what is committed twice, in fresh clones, and compare the bytes (minutes; fetches packages anew)
 	@$(DENO) task --quiet reproduce
 
-bench: build capsules ## measure side by side, and write docs/benchmarks.md
-	@$(DENO) task --quiet bench
+bench: build capsules ## measure side by side, and write docs/benchmarks.md (ONLY=sessions,frames measures parts, writes nothing)
+	@$(DENO) task --quiet bench $(if $(ONLY),--only=$(ONLY))
 
 escape: build ## try to get out: each attempt at each wall alone, as the README's table says
 	@$(DENO) task --quiet escape

@@ -45,6 +45,12 @@ export async function bundleRoles(options: BundleOptions): Promise<Sources> {
   return made;
 }
 
+/** Writes `main.js`, one bundle of `entry` and all that it imports, for a program beside the product. */
+export async function bundleProgram(options: BundleOptions, entry: string): Promise<void> {
+  const { metafile } = await build({ ...sharedOptions(options), entryPoints: { main: join(options.root, entry) } });
+  checkImports(metafile, options);
+}
+
 /** The files that put bytes into an output; what was shaken off is not in it. */
 export function sourcesOf({ inputs }: Metafile["outputs"][string]): string[] {
   return Object.entries(inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path).sort();

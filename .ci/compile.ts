@@ -21,9 +21,14 @@ export const COMPILE_FLAGS: readonly string[] = [
 
 /**
  * Compiles `main.js` of the folder, with every other file of it embedded, into the executable `output`. The same files
- * give the same bytes; the folder's own path does not matter.
+ * give the same bytes; the folder's own path does not matter. `flags` are the product's own unless it is a program beside it.
  */
-export async function compileFolder(folder: string, base: BaseBinary, output: string): Promise<void> {
+export async function compileFolder(
+  folder: string,
+  base: BaseBinary,
+  output: string,
+  flags: readonly string[] = COMPILE_FLAGS,
+): Promise<void> {
   const files = listFiles(folder);
   // The executable records when each embedded file was last changed.
   for (const path of files) Deno.utimeSync(join(folder, path), 0, 0);
@@ -32,7 +37,7 @@ export async function compileFolder(folder: string, base: BaseBinary, output: st
   if (base.kind === "unofficial") env.DENORT_BIN = base.path;
   const includes = files.filter((path) => path !== "main.js").flatMap((path) => ["--include", path]);
   const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-    args: ["compile", ...COMPILE_FLAGS, ...includes, "--output", output, "main.js"],
+    args: ["compile", ...flags, ...includes, "--output", output, "main.js"],
     cwd: folder,
     clearEnv: true,
     env,

@@ -2,60 +2,90 @@
  * `make bench`: measures boll against an empty compiled program, against Deno alone and against what others offer for
  * the same work, side by side in one run, prints the page and writes it to `docs/benchmarks.md`.
  *
- * `--quick` measures too little to compare, shows that all of it works, and writes no page. `--only=PART` measures one
- * part, and writes no page either.
+ *     tests/bench/main.ts [--quick] [--only=PART[,PART…]]
+ *
+ * `--quick` measures too little to compare and shows that all of it works; `--only` measures those parts (`parts.ts`) alone.
+ * With either, no page is written.
  * @module
  */
 import { stop } from "esbuild";
 import { join } from "@std/path";
 import { timeFileOperations } from "./file_operations.ts";
+import { timeFullHome } from "./full_home.ts";
 import { describeMachine } from "./machine.ts";
 import { timeOutgoing } from "./outgoing.ts";
+import { type Part, PARTS, partsOf, programsFor } from "./parts.ts";
 import { installPeers, type Peers } from "./peers.ts";
 import { compilePrograms, type Programs } from "./programs.ts";
 import { type Findings, writeReport } from "./report.ts";
 import { servicesOf } from "./services.ts";
 import { timeServices } from "./serving.ts";
+import { measureTree, setUpTree } from "./sessions.ts";
 import { startUpCandidates, type StartUpTiming } from "./start_up.ts";
 import { interleave } from "./timing.ts";
-
-const PARTS = ["start-up", "operations", "services", "outgoing"] as const;
-type Part = typeof PARTS[number];
+import type { TreePart } from "./tree/main.ts";
+import type { TreeSetup } from "./tree/setup.ts";
 
 const isQuick = Deno.args.includes("--quick");
-const only = readPart();
+const parts = partsOf(Deno.args);
 const ROUNDS = isQuick
-  ? { startUp: 1, operations: 1, outgoing: 1, serving: { starts: 1, bursts: 1, requests: 20 } }
-  : { startUp: 20, operations: 10, outgoing: 5, serving: { starts: 5, bursts: 5, requests: 200 } };
+  ? {
+    ...{ startUp: 1, operations: 1, outgoing: 1, serving: { starts: 1, bursts: 1, requests: 20 } },
+    tree: { starts: 2, bursts: 1, roundTrips: 200, events: 1_000, crowds: [1, 3], results: 50 },
+    home: { runs: 2, sessions: 100 },
+  }
+  : {
+    ...{ startUp: 20, operations: 10, outgoing: 5, serving: { starts: 5, bursts: 5, requests: 200 } },
+    tree: { starts: 40, bursts: 5, roundTrips: 5_000, events: 100_000, crowds: [1, 8, 64], results: 10_000 },
+    home: { runs: 20, sessions: 10_000 },
+  };
 
 const root = join(import.meta.dirname!, "..", "..");
 const scratch = Deno.makeTempDirSync({ prefix: "boll-bench-" });
 try {
   const page = writeReport(await measure());
   console.log(page);
-  if (!isQuick && only === undefined) await keep(page, join(root, "docs", "benchmarks.md"));
+  if (!isQuick && parts.size === Object.keys(PARTS).length) await keep(page, join(root, "docs", "benchmarks.md"));
 } finally {
   Deno.removeSync(scratch, { recursive: true });
 }
 
 async function measure(): Promise<Findings> {
-  const programs = await note("compile", () => compilePrograms(root, scratch));
+  const programs = await note("compile", () => compilePrograms(root, scratch, programsFor(parts)));
   await stop();
+  const peers = await findPeers();
+  const services = await servicesOf(root, scratch, programs, peers);
+  let setup: TreeSetup | undefined;
+  const measureOf = async <P extends TreePart>(part: P) => {
+    setup ??= await setUpTree(scratch, programs, ROUNDS.tree);
+    return await measureTree(part, programs.tree, setup);
+  };
+  return {
+    machine: describeMachine(),
+    peers,
+    ...await take("start-up", async () => ({ startUp: await timeStartUp(programs, peers) })),
+    ...await take("operations", async () => ({
+      operations: await timeFileOperations(scratch, programs, peers, ROUNDS.operations),
+    })),
+    ...await take("services", async () => ({ services: await timeServices(services, ROUNDS.serving) })),
+    ...await take("outgoing", async () => ({
+      outgoing: await timeOutgoing(scratch, programs, services[0]!, ROUNDS.outgoing),
+    })),
+    ...await take("sessions", async () => ({ starts: await measureOf("starts") })),
+    ...await take("crowds", async () => ({ crowds: await measureOf("crowds") })),
+    ...await take("frames", async () => ({ frames: await measureOf("frames") })),
+    ...await take("results", async () => ({ results: await measureOf("results") })),
+    ...await take("home", async () => ({ fullHome: await timeFullHome(scratch, programs, ROUNDS.home) })),
+  };
+}
+
+async function findPeers(): Promise<Peers> {
+  if (!(["start-up", "operations", "services"] as const).some((part) => parts.has(part))) {
+    return { kind: "absent", reason: "these parts have none" };
+  }
   const peers = await note("install peers", () => installPeers(join(scratch, "peers")));
   if (peers.kind === "absent") console.error(`bench: no peers: ${peers.reason}`);
-  const findings = { machine: describeMachine(), peers };
-  const startUp = await part("start-up", () => timeStartUp(programs, peers));
-  const operations = await part("operations", () => timeFileOperations(scratch, programs, peers, ROUNDS.operations));
-  const all = await servicesOf(root, scratch, programs, peers);
-  const services = await part("services", () => timeServices(all, ROUNDS.serving));
-  const outgoing = await part("outgoing", () => timeOutgoing(scratch, programs, all[0]!, ROUNDS.outgoing));
-  return {
-    ...findings,
-    ...(startUp && { startUp }),
-    ...(operations && { operations }),
-    ...(services && { services }),
-    ...(outgoing && { outgoing }),
-  };
+  return peers;
 }
 
 async function timeStartUp(programs: Programs, peers: Peers): Promise<StartUpTiming[]> {
@@ -67,17 +97,9 @@ async function timeStartUp(programs: Programs, peers: Peers): Promise<StartUpTim
   });
 }
 
-/** What `work` gives, unless another part alone was asked for. */
-async function part<T>(name: Part, work: () => Promise<T>): Promise<T | undefined> {
-  return only === undefined || only === name ? await note(name, work) : undefined;
-}
-
-function readPart(): Part | undefined {
-  const asked = Deno.args.find((arg) => arg.startsWith("--only="))?.slice("--only=".length);
-  if (asked === undefined) return undefined;
-  const found = PARTS.find((name) => name === asked);
-  if (found === undefined) throw new Error(`Read --only: found ${asked}, wanted one of ${PARTS.join(", ")}`);
-  return found;
+/** What a part finds, when it is wanted. */
+async function take<T extends Partial<Findings>>(part: Part, work: () => Promise<T>): Promise<Partial<Findings>> {
+  return parts.has(part) ? await note(part, work) : {};
 }
 
 /** Says how long a part took: the whole is minutes. */

@@ -5,7 +5,8 @@
 import { join } from "@std/path";
 import { findBaseBinary } from "../../.ci/base_binary.ts";
 import { layOut, makeFast } from "../../.ci/build.ts";
-import { compileFolder } from "../../.ci/compile.ts";
+import { bundleProgram } from "../../.ci/bundle.ts";
+import { COMPILE_FLAGS, compileFolder } from "../../.ci/compile.ts";
 
 /** Absolute paths of executables. */
 export interface Programs {
@@ -15,39 +16,59 @@ export interface Programs {
   readonly bollWithoutHull: string;
   /** A program of no code at all. */
   readonly empty: string;
+  /** One that says that it is up and then waits. */
+  readonly idle: string;
   /** The file operations, made directly. */
   readonly rawFileOperations: string;
   /** `Deno.serve` alone. */
   readonly plainServer: string;
   /** `fetch` alone. */
   readonly plainRequests: string;
+  /** A supervisor and what measures it, `tree/main.ts`. */
+  readonly tree: string;
+  /** `tree/frame_child.ts`. */
+  readonly frameChild: string;
 }
 
-/** Compiles what is compared into `folder`. */
-export async function compilePrograms(root: string, folder: string): Promise<Programs> {
+/** A program that is compiled here. */
+export type ProgramName = Exclude<keyof Programs, "boll">;
+
+/** Who measures other processes must read what `/proc` has of them, which the runtime gives to nobody who has less. */
+const ALLOW_ALL = [...COMPILE_FLAGS.filter((flag) => !/^--(allow|deny)-/.test(flag)), "--allow-all"];
+
+/** Compiles those that are wanted into `folder`; the paths of the others lead nowhere. */
+export async function compilePrograms(
+  root: string,
+  folder: string,
+  wanted: ReadonlySet<ProgramName>,
+): Promise<Programs> {
   const base = await findBaseBinary(join(root, ".build", "base"));
-  const compile = async (name: string, fill: (source: string) => Promise<unknown> | void) => {
-    const source = join(folder, `${name}.source`);
+  const copy = (file: string) => (source: string) =>
+    Deno.copyFileSync(join(import.meta.dirname!, file), join(source, "main.js"));
+  const bundle = (entry: string) => (outputFolder: string) =>
+    bundleProgram({ root, outputFolder, define: { BOLL_VERSION: "bench", BOLL_BASE: base.kind } }, entry);
+  const fill: Readonly<Record<ProgramName, (source: string) => Promise<unknown> | void>> = {
+    async bollWithoutHull(source) {
+      const define = { "Deno.build.os": "none" };
+      await layOut(root, source, base, define);
+      await makeFast(root, source, base, define);
+    },
+    empty: (source) => Deno.writeTextFileSync(join(source, "main.js"), ""),
+    idle: copy("idle.js"),
+    rawFileOperations: copy("raw_file_operations.js"),
+    plainServer: copy("plain_server.js"),
+    plainRequests: copy("plain_requests.js"),
+    tree: bundle("tests/bench/tree/main.ts"),
+    frameChild: bundle("tests/bench/tree/frame_child.ts"),
+  };
+  const paths: Record<string, string> = { boll: join(root, "dist", "boll") };
+  for (const name of Object.keys(fill) as ProgramName[]) {
+    paths[name] = join(folder, name);
+    if (!wanted.has(name)) continue;
+    const source = `${paths[name]}.source`;
     Deno.mkdirSync(source);
-    await fill(source);
-    await compileFolder(source, base, join(folder, name));
-    return join(folder, name);
-  };
-  const script = (name: string, file: string) =>
-    compile(name, (source) => Deno.copyFileSync(join(import.meta.dirname!, file), join(source, "main.js")));
-  return {
-    boll: join(root, "dist", "boll"),
-    bollWithoutHull: await compile(
-      "boll-without-hull",
-      async (source) => {
-        const define = { "Deno.build.os": "none" };
-        await layOut(root, source, base, define);
-        await makeFast(root, source, base, define);
-      },
-    ),
-    empty: await compile("empty", (source) => Deno.writeTextFileSync(join(source, "main.js"), "")),
-    rawFileOperations: await script("raw", "raw_file_operations.js"),
-    plainServer: await script("plain-server", "plain_server.js"),
-    plainRequests: await script("plain-requests", "plain_requests.js"),
-  };
+    await fill[name](source);
+    await compileFolder(source, base, paths[name], name === "tree" ? ALLOW_ALL : COMPILE_FLAGS);
+  }
+  return paths as unknown as Programs;
 }

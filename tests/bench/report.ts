@@ -1,14 +1,20 @@
 import type { OperationTiming } from "./file_operations.ts";
+import type { FullHome } from "./full_home.ts";
 import type { Machine } from "./machine.ts";
 import { writeOutgoing, writeServing } from "./network_report.ts";
 import type { OutgoingTiming } from "./outgoing.ts";
 import type { Peers } from "./peers.ts";
 import type { ServiceTiming } from "./serving.ts";
+import { writeCrowds, writeFrames, writeFullHome, writeResults, writeStarts } from "./sessions_report.ts";
 import type { StartUpTiming } from "./start_up.ts";
 import { table } from "./table.ts";
 import { judge, TARGETS } from "./target.ts";
+import type { CrowdResult } from "./tree/crowds.ts";
+import type { FramesResult } from "./tree/frames.ts";
+import type { ResultsResult } from "./tree/results.ts";
+import type { StartsResult } from "./tree/starts.ts";
 
-/** All that one run of the bench found; a part that was not measured is absent. */
+/** What one run of the bench found; of parts that were not measured nothing. */
 export interface Findings {
   readonly machine: Machine;
   readonly peers: Peers;
@@ -17,10 +23,27 @@ export interface Findings {
   readonly operations?: readonly OperationTiming[];
   readonly services?: readonly ServiceTiming[];
   readonly outgoing?: readonly OutgoingTiming[];
+  readonly starts?: StartsResult;
+  readonly crowds?: readonly CrowdResult[];
+  readonly frames?: FramesResult;
+  readonly results?: ResultsResult;
+  readonly fullHome?: FullHome;
 }
 
 /** The page `docs/benchmarks.md`. */
-export function writeReport({ machine, peers, startUp, operations, services, outgoing }: Findings): string {
+export function writeReport(findings: Findings): string {
+  const { machine, peers } = findings;
+  const sections = [
+    findings.startUp && writeStartUp(findings.startUp),
+    findings.fullHome && writeFullHome(findings.fullHome),
+    findings.operations && writeOperations(findings.operations),
+    findings.services && writeServing(findings.services),
+    findings.outgoing && writeOutgoing(findings.outgoing),
+    findings.starts && writeStarts(findings.starts),
+    findings.crowds && writeCrowds(findings.crowds),
+    findings.frames && writeFrames(findings.frames),
+    findings.results && writeResults(findings.results),
+  ];
   return `# Benchmarks
 
 Written by \`make bench\`; whole commands from spawn to exit, run in turn (A B C A B C …) so that a drifting machine slows
@@ -30,14 +53,7 @@ Machine: ${machine.processor}, ${machine.cores} cores, ${machine.memoryGib} GiB,
 
 ${describePeers(peers)}
 
-${
-    [
-      ...(startUp === undefined ? [] : [writeStartUp(startUp)]),
-      ...(operations === undefined ? [] : [writeOperations(operations)]),
-      ...(services === undefined ? [] : [writeServing(services)]),
-      ...(outgoing === undefined ? [] : [writeOutgoing(outgoing)]),
-    ].join("\n\n")
-  }
+${sections.filter((section) => section !== undefined).join("\n\n")}
 `;
 }
 
@@ -66,9 +82,8 @@ Medians, warm unless it says cold (the component is described, checked and trans
 
 ${table(["run", "runs", "median ms", "min – max", "× empty", "× boll", "target"], rows)}
 
-\`× boll\` is against ${boll!.name}.
-
-Without the hull is the same code compiled to leave the kernel wall out, for this comparison alone.`;
+\`× boll\` is against ${boll!.name}. Without the hull is the same code compiled to leave the kernel wall out, for this
+comparison alone.`;
 }
 
 function named({ compared }: NonNullable<StartUpTiming["target"]>): string {

@@ -12,6 +12,9 @@ const service = (name: string, requestsPerSecond: number) => ({
   loads: [1, 16].map((connections) => ({ connections, requestsPerSecond, p50Ms: 1, p99Ms: 2 })),
 });
 
+const spread = (p50: number) => ({ p50, p99: 2 * p50 });
+const mib = (count: number) => count * 2 ** 20;
+
 const FINDINGS: Findings = {
   machine: { processor: "p", cores: 2, memoryGib: 8, system: "linux", deno: "2" },
   peers: { kind: "installed", folder: "/f", node: "/n", jco: "/j", versions: "jco 1" },
@@ -21,8 +24,41 @@ const FINDINGS: Findings = {
     { ...timing("jco run", 410), target: { compared: "of boll", target: TARGETS.jcoRun } },
   ],
   operations: [{ name: "stat path", guestUs: 3, directUs: 2, shimUs: 27 }],
-  services: [service("alone", 1000), service("boll", 250)],
+  services: [service("alone", 1000), { ...service("boll", 250), warmTarget: TARGETS.liveCall }],
   outgoing: [{ parallel: 16, guestPerSecond: 100, fetchPerSecond: 450 }],
+  starts: {
+    runs: 40,
+    empty: spread(30),
+    up: spread(60),
+    ready: spread(151),
+    whole: spread(180),
+    killed: spread(12),
+    cellGone: spread(6),
+  },
+  crowds: [{
+    count: 8,
+    emptyMs: 100,
+    readyMs: 400,
+    idleBytes: mib(100),
+    sessionBytes: mib(60),
+    cellBytes: mib(100),
+    supervisorBytes: mib(50),
+  }],
+  frames: {
+    trips: [
+      { name: "a session", atOnce: 1, perSecond: 14_999, isFrames: true },
+      { name: "a pipe", atOnce: 1, perSecond: 20_000, isFrames: false },
+      { name: "the codec", atOnce: 0, perSecond: 90_000, isFrames: true },
+    ],
+    eventsPerSecond: 123_456,
+  },
+  results: { sessions: 10_000, atOnce: 16, lost: 1, eachMs: 5, bareEachMs: 4 },
+  fullHome: {
+    sessions: 10_000,
+    traceBytes: 2 ** 30,
+    almostEmpty: timing("almost empty", 100),
+    full: timing("full", 105),
+  },
 };
 
 const row = (page: string, start: string) => page.split("\n").filter((line) => line.startsWith(`| ${start} |`));
@@ -34,9 +70,28 @@ Deno.test("writeReport puts each ratio beside its target, met or missed", () => 
   assertEquals(row(page, "stat path"), ["| stat path | 3.0 | 2.0 | 1.50 | ≤ 2: met | 27.0 | 9.0 | ≥ 10: missed |"]);
   assertEquals(row(page, "boll"), [
     ...Array(2).fill("| boll | 250 | 1.00 | 2.00 | 4.0 |"),
-    "| boll | 100 | 10.00 | 1.00 |",
+    "| boll | 100 | 10.00 | 1.00 | ≤ 5: met ms |",
   ]);
   assertEquals(row(page, "16"), ["| 16 | 100 | 450 | 4.5 |"]);
+});
+
+Deno.test("writeReport puts what was found of sessions, frames, results and a full home beside its target", () => {
+  const page = writeReport(FINDINGS);
+  assertEquals(row(page, "session: ready, its guest about to run"), [
+    "| session: ready, its guest about to run | 151.0 | 302.0 | 5.03 | ≤ 5: missed × empty |",
+  ]);
+  assertEquals(row(page, "8"), [
+    "| 8 | 100 | 400 | 4.00 |",
+    "| 8 | 100.0 | 60.0 | 100.0 | 50.0 | 0.60 | 1.60 | ≤ 1.5: missed × idle |",
+  ]);
+  assertEquals(row(page, "a session"), ["| a session | 1 | 14999 | ≥ 15000: missed |"]);
+  assertEquals(row(page, "a pipe"), ["| a pipe | 1 | 20000 |  |"]);
+  assertEquals(row(page, "the codec"), ["| the codec |  | 90000 | ≥ 15000: met |"]);
+  assertStringIncludes(page, "123456 events/s");
+  assertEquals(row(page, "10000"), ["| 10000 | 16 | 50.0 | 5.00 | 4.00 | 1.25 | 1 | 0: missed |"]);
+  assertEquals(row(page, "10000 sessions"), [
+    "| 10000 sessions | 3 | 105.0 | 105.0 – 105.0 | 1.05 | ≤ 1.1: met |",
+  ]);
 });
 
 Deno.test("writeReport says why there are no peers, and has no column for them", () => {
@@ -48,7 +103,7 @@ Deno.test("writeReport says why there are no peers, and has no column for them",
 });
 
 Deno.test("writeReport leaves out a part that was not measured", () => {
-  const { services: _, outgoing: __, ...some } = FINDINGS;
-  const heads = writeReport(some).split("\n").filter((line) => line.startsWith("#"));
+  const { machine, peers, startUp = [], operations = [] } = FINDINGS;
+  const heads = writeReport({ machine, peers, startUp, operations }).split("\n").filter((line) => line.startsWith("#"));
   assertEquals(heads, ["# Benchmarks", "## A foreground run", "## File operations"]);
 });

@@ -1,4 +1,5 @@
 import { childrenOf } from "../processes.ts";
+import type { Target } from "./target.ts";
 
 /** A service to load: a command that listens on 127.0.0.1 and says so. */
 export interface Service {
@@ -9,6 +10,8 @@ export interface Service {
   readonly args: (port: number) => readonly string[];
   /** Added to a cleared environment of `PATH` and `HOME`. */
   readonly env?: Readonly<Record<string, string>>;
+  /** What a later request should take to its first byte, ms. */
+  readonly warmTarget?: Target;
 }
 
 /** A service that listens. Disposing ends it. */

@@ -2,6 +2,7 @@ import { join } from "@std/path";
 import type { Peers } from "./peers.ts";
 import type { Programs } from "./programs.ts";
 import type { Service } from "./service_process.ts";
+import { TARGETS } from "./target.ts";
 import { buildSmallestService } from "./smallest_service.ts";
 
 /** Services that answer with one text, first `Deno.serve` alone, which the others are compared with. */
@@ -15,6 +16,7 @@ export async function servicesOf(root: string, scratch: string, programs: Progra
     program: programs.boll,
     args: (port) => ["serve-http", component, "--quiet", "--accept", "--containment", "scoped", "--listen", `${port}`],
     env,
+    warmTarget: TARGETS.liveCall,
   });
   const services = [
     { name: "Deno.serve alone", program: programs.plainServer, args: (port: number) => [`${port}`] },

@@ -1,5 +1,6 @@
 import { type LoadResult, send } from "./load.ts";
 import { type RunningService, type Service, startService } from "./service_process.ts";
+import type { Target } from "./target.ts";
 import { percentile } from "./timing.ts";
 
 /** How a service answered over so many connections. */
@@ -21,6 +22,7 @@ export interface ServiceTiming {
   readonly firstRequestMs: number;
   /** The same of a later request, over one connection. */
   readonly warmFirstByteMs: number;
+  readonly warmTarget?: Target;
   readonly loads: readonly ServingTiming[];
 }
 
@@ -43,8 +45,9 @@ export async function timeServices(services: readonly Service[], rounds: Serving
   const started: RunningService[] = [];
   for (const service of services) started.push(running.use(await startService(service)));
   const bursts = await timeBursts(started, rounds);
-  return services.map(({ name }, index) => ({
+  return services.map(({ name, warmTarget }, index) => ({
     name,
+    ...(warmTarget === undefined ? {} : { warmTarget }),
     startToFirstByteMs: percentile(starts[index]!.map(({ startToFirstByteMs }) => startToFirstByteMs), 50),
     firstRequestMs: percentile(starts[index]!.map(({ firstRequestMs }) => firstRequestMs), 50),
     warmFirstByteMs: percentile(bursts[index]![0]!.flatMap(({ firstByteMs }) => firstByteMs), 50),

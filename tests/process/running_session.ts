@@ -1,30 +1,18 @@
 /**
  * A session below a supervisor, driven by raw frames: the real process, from source or of the executable.
  */
-import { cacheKey, findCached } from "../../src/component/mod.ts";
-import { type Grants, NO_GRANTS } from "../../src/grants/mod.ts";
-import { digestCapsule, loadCapsule } from "../../src/manifest/mod.ts";
 import type { SpawnPayload } from "../../src/protocol/control/mod.ts";
 import { encodeFrame, FrameDecoder } from "../../src/protocol/mod.ts";
-import { openHome, runtimeFolder } from "../../src/records/mod.ts";
-import { type PreparedSession, prepareSession, type SpawnerHandle } from "../../src/session/mod.ts";
+import type { PreparedSession } from "../../src/session/mod.ts";
 import type { Bed, TraceEvent } from "../harness.ts";
 import { OutputReader } from "../running_boll.ts";
+import { prepareCapsule, type SessionOptions } from "./prepare_capsule.ts";
 import { warmGuest } from "./warm_cache.ts";
+
+export { prepareCapsule, type SessionOptions } from "./prepare_capsule.ts";
 
 /** What a session says, as it came. */
 export type Frame = Readonly<Record<string, unknown>> & { readonly type: string };
-
-/** What differs from a plain session of a guest. */
-export interface SessionOptions {
-  readonly grants?: Partial<Omit<Grants, "limits">>;
-  /** The guest's limits. */
-  readonly guestLimits?: Partial<Grants["limits"]>;
-  readonly limits?: Partial<SpawnPayload["limits"]>;
-  readonly task?: Partial<SpawnPayload>;
-  readonly envValues?: Readonly<Record<string, string>>;
-  readonly spawner?: SpawnerHandle;
-}
 
 /** A session on its feet: what it was told is its `payload`. */
 export interface Started extends AsyncDisposable {
@@ -37,50 +25,6 @@ export interface Started extends AsyncDisposable {
 export async function prepareGuest(bed: Bed, name: string, options: SessionOptions = {}): Promise<PreparedSession> {
   const path = Deno.realPathSync(await warmGuest(bed, name));
   return await prepareCapsule(bed, path, options);
-}
-
-/** The same for the capsule at `path`, whose component must be in the bed's cache. */
-export async function prepareCapsule(bed: Bed, path: string, options: SessionOptions = {}): Promise<PreparedSession> {
-  const environment = bed.environment();
-  const read = (name: string) => environment[name];
-  const home = openHome(read);
-  const capsule = await loadCapsule(path);
-  const digests = digestCapsule(capsule);
-  const base: Grants = { ...NO_GRANTS, stdio: true, clocks: true, random: true };
-  const grants = { ...base, ...options.grants, limits: { ...base.limits, ...options.guestLimits } };
-  const component = findCached(home.cache, cacheKey(digests.component, { memoryMb: grants.limits.memory_mb }));
-  if (component === undefined) throw new Error(`Prepare a session of ${path}: its component is not built`);
-  const prepared = prepareSession({
-    home,
-    runtime: runtimeFolder(read),
-    boll_version: "0.0.0-test",
-    capsule: { name: capsule.name, kind: "component", path, digest: digests.capsule },
-    component,
-    grants,
-    envValues: options.envValues ?? {},
-    containment: { achieved: "advisory", reasons: [] },
-    ...(options.spawner === undefined ? {} : { spawner: options.spawner }),
-    task: {
-      instruction: "",
-      context_seed: [],
-      mcp_servers: [],
-      a2a_peers: [],
-      gated_tools: [],
-      limits: { max_steps: 1, max_tokens: 1, deadline_ms: 60_000, max_depth: 1, ...options.limits },
-      telemetry: { run_id: "run-1", agent_id: "agent-1", agent_path: "0.1", log_level: "info", log_content: false },
-      depth: 1,
-      warm: false,
-      role: "command",
-      args: [],
-      ...options.task,
-    },
-  });
-  return bed.mode === "source" ? prepared : { ...prepared, launch: asExecutable(bed, prepared.launch) };
-}
-
-function asExecutable(bed: Bed, launch: PreparedSession["launch"]): PreparedSession["launch"] {
-  const { DENO_DIR: _, DENO_NO_UPDATE_CHECK: __, ...env } = launch.env;
-  return { ...launch, program: bed.command([])[0]!, args: [], env };
 }
 
 /** Starts a session of the guest `name` and tells it what to do. */
