@@ -63,6 +63,7 @@ export const EXIT_STATUS = {
   "tree.not_running": 2,
   "tree.unreachable": 1,
   "tree.refused": 1,
+  "tree.interrupted": 130,
   "cell.start_failed": 1,
   "cell.crashed": 1,
   "stdout.failed": 1,

@@ -58,7 +58,7 @@ async function untilReached(action: TreeAction, { socket, node }: Target, contex
     if (now === "ended" || now === WANTED[action]) return now;
   }
   if (signal.aborted) {
-    throw new CapsuleError("tree.refused", `Wait for ${node.session_id}: interrupted; it was asked to ${action}`);
+    throw new CapsuleError("tree.interrupted", `Wait for ${node.session_id}: interrupted; it was asked to ${action}`);
   }
   return "ended";
 }

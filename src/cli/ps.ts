@@ -1,6 +1,7 @@
 import { printableJson, printableLine } from "../base/mod.ts";
 import type { TreeNode } from "../protocol/tree/mod.ts";
 import { openHome, type OpenSession } from "../records/mod.ts";
+import { alignColumns } from "./columns.ts";
 import { type Paint, paintFor } from "./paint.ts";
 import { timeSpan } from "./quantities.ts";
 import { findRunning } from "./running_trees.ts";
@@ -45,11 +46,8 @@ function silentNode({ session_id, capsule, started_ms }: OpenSession): Shown {
 function table(nodes: readonly Shown[], paint: Paint): string {
   if (nodes.length === 0) return "Nothing runs.\n";
   const head = ["SESSION", "PATH", "CAPSULE", "STATE", "VERDICT", "TOKENS", "AGE", "PID"];
-  const rows = nodes.map(cells);
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
-  const line = (row: readonly string[]) =>
-    row.map((cell, column) => cell.padEnd(widths[column]!)).join("  ").trimEnd() + "\n";
-  return paint.dim(line(head)) + rows.map(line).join("");
+  const [first, ...rest] = alignColumns([head, ...nodes.map(cells)]).map((row) => row.join("  ").trimEnd() + "\n");
+  return paint.dim(first!) + rest.join("");
 }
 
 function cells({ path, session_id, capsule, state, verdict, tokens_in, tokens_out, started_ms, pid }: Shown): string[] {

@@ -73,13 +73,16 @@ export async function findTarget(home: Home, wanted: string): Promise<Target> {
 
 async function findBySession(home: Home, wanted: string): Promise<Target> {
   const { id } = findSession(home, wanted);
-  const session = describeSession(home, id);
-  if (session.status !== "running") {
-    throw new CapsuleError("tree.not_running", `Find session: ${id} has ended (${printableLine(session.status, 20)})`);
+  const isIt = (node: TreeNode) => node.session_id === id;
+  const own = await askForNodes(readControlPointer(sessionPaths(home, id)));
+  // What a session wrote of itself is its own word; that it runs is its supervisor's.
+  const trees = own?.nodes.some(isIt) ? [own] : (await findRunning(home)).trees;
+  const [found] = trees.flatMap(({ socket, nodes }) => nodes.filter(isIt).map((node) => ({ socket, node })));
+  if (found !== undefined) return found;
+  const { status } = describeSession(home, id);
+  if (status !== "running") {
+    throw new CapsuleError("tree.not_running", `Find session: ${id} has ended (${printableLine(status, 20)})`);
   }
-  const tree = await askForNodes(readControlPointer(sessionPaths(home, id)));
-  const node = tree?.nodes.find(({ session_id }) => session_id === id);
-  if (tree !== undefined && node !== undefined) return { socket: tree.socket, node };
   throw new CapsuleError("tree.unreachable", `Ask session ${id}: it runs, but its supervisor does not answer`);
 }
 

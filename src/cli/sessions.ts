@@ -1,6 +1,7 @@
 import { CapsuleError, closest, printableJson, printableLine } from "../base/mod.ts";
 import { describeSession, type ListedSession, listSessions, markCrashed, openHome } from "../records/mod.ts";
 import type { Arguments } from "./arguments.ts";
+import { alignColumns } from "./columns.ts";
 import { type Paint, paintFor } from "./paint.ts";
 import { timeSpan, utcTime } from "./quantities.ts";
 import type { Verb } from "./verb.ts";
@@ -73,16 +74,12 @@ function readRules(args: Arguments): ListRules {
 
 function table(sessions: readonly ListedSession[], paint: Paint): string {
   if (sessions.length === 0) return "No sessions.\n";
-  const rows = sessions.map(cells);
   const head = ["SESSION", "STARTED", "CAPSULE", "STATUS", "ENDED BY", "DURATION"];
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]!.length)));
+  const [first, ...rows] = alignColumns([head, ...sessions.map(cells)]);
   const line = (row: readonly string[], paintStatus: (text: string) => string) =>
-    row.map((cell, column) => {
-      const padded = cell.padEnd(column === row.length - 1 ? 0 : widths[column]!);
-      return column === 3 ? paintStatus(padded) : padded;
-    }).join("  ").trimEnd() + "\n";
+    row.map((cell, column) => column === 3 ? paintStatus(cell) : cell).join("  ").trimEnd() + "\n";
   const body = sessions.map(({ status }, index) => line(rows[index]!, colourOf(status, paint)));
-  return paint.dim(line(head, (text) => text)) + body.join("");
+  return paint.dim(line(first!, (text) => text)) + body.join("");
 }
 
 function cells(session: ListedSession): string[] {

@@ -3,7 +3,7 @@ import type { Bed } from "../harness.ts";
 import { environmentOf, waitForEnd } from "../processes.ts";
 
 /** The pids of every living process that was started with a place of this bed in its environment: boll and its cells. */
-export function processesOf(bed: Bed): number[] {
+export function processesOf(bed: Pick<Bed, "root">): number[] {
   const pids: number[] = [];
   for (const { name } of Deno.readDirSync("/proc")) {
     if (/^\d+$/.test(name) && belongsTo(bed, Number(name))) pids.push(Number(name));
@@ -36,7 +36,7 @@ export function temporaryFolders(bed: Bed): string[] {
   }
 }
 
-function belongsTo(bed: Bed, pid: number): boolean {
+function belongsTo(bed: Pick<Bed, "root">, pid: number): boolean {
   return Object.values(readEnvironment(pid)).some((value) => value.startsWith(`${bed.root}/`));
 }
 

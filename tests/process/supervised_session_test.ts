@@ -1,7 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { type ChildEnding, type SessionChild, type SessionLaunch, Supervisor } from "../../src/supervisor/tree/mod.ts";
-import { type Bed, forEachMode, REPOSITORY } from "../harness.ts";
+import { Bed, forEachMode, REPOSITORY } from "../harness.ts";
 import { childrenOf, waitForEnd } from "../processes.ts";
+import { processesOf } from "./leftovers.ts";
 import { prepareGuest, readAnswer, type SessionOptions, waitForText } from "./running_session.ts";
 import type { PreparedSession } from "../../src/session/mod.ts";
 
@@ -66,22 +67,50 @@ forEachMode(
   },
 );
 
-forEachMode("supervised session: its supervisor is killed, and no session and no cell outlives it", async (bed) => {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--no-check", "--quiet", `${REPOSITORY}/tests/process/doomed_supervisor.ts`, bed.mode],
-    stdout: "piped",
-  }).spawn();
+/** As the entrypoint of a container: process 1 of a namespace of its own. */
+const UNSHARE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"] as const;
+
+const canBeFirst =
+  new Deno.Command("unshare", { args: [...UNSHARE.slice(1), "true"], stderr: "null" }).outputSync().success;
+
+/** A supervisor in a program of its own, with one session that has a cell; `before` stands before its command line. */
+async function startDoomed(bed: Bed, before: readonly string[]) {
+  const program = `${REPOSITORY}/tests/process/doomed_supervisor.ts`;
+  const [first, ...args] = [...before, Deno.execPath(), "run", "-A", "--no-check", "--quiet", program, bed.mode];
+  const child = new Deno.Command(first!, { args, stdout: "piped" }).spawn();
   const reader = child.stdout.getReader();
   let said = "";
   while (!said.includes("\n")) said += new TextDecoder().decode((await reader.read()).value);
   const { root, pids } = JSON.parse(said) as { root: string; pids: number[] };
-  try {
-    assertEquals(pids.length, 2);
-    child.kill("SIGKILL");
-    await child.status;
-    for (const pid of pids) await waitForEnd(pid);
-  } finally {
+  assertEquals(pids.length, 2);
+  const remove = async () => {
     await reader.cancel();
     Deno.removeSync(root, { recursive: true });
-  }
+  };
+  return { child, root, pids, [Symbol.asyncDispose]: remove };
+}
+
+forEachMode("supervised session: its supervisor is killed, and no session and no cell outlives it", async (bed) => {
+  await using doomed = await startDoomed(bed, []);
+  doomed.child.kill("SIGKILL");
+  await doomed.child.status;
+  for (const pid of doomed.pids) await waitForEnd(pid);
+});
+
+Deno.test({
+  name: `supervised session: its supervisor is killed as process 1, and no session and no cell outlives it${
+    canBeFirst ? "" : " (NOT RUN: no namespaces here)"
+  }`,
+  ignore: !canBeFirst,
+  async fn() {
+    await using bed = new Bed("binary");
+    await using doomed = await startDoomed(bed, UNSHARE);
+    // Its own numbers are those of its namespace.
+    const below = processesOf(doomed);
+    assertEquals(below.length, 2);
+    Deno.kill(childrenOf(doomed.child.pid)[0]!, "SIGKILL");
+    await doomed.child.status;
+    for (const pid of below) await waitForEnd(pid);
+    assertEquals(processesOf(doomed), []);
+  },
 });
