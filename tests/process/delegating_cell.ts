@@ -36,7 +36,8 @@ export function threadsOf({ mode }: Bed): Readonly<Record<string, Partial<Grants
   return mode === "source" ? own : { ...own, "the main thread": {} };
 }
 
-let built: Promise<CachedComponent> | undefined;
+const built = new Map<string, Promise<CachedComponent>>();
+let cacheRoot: string | undefined;
 
 /** Runs JavaScript in the probe that delegates. */
 export async function runDelegating(
@@ -44,7 +45,19 @@ export async function runDelegating(
   source: string,
   options: DelegatingOptions = {},
 ): Promise<DelegatingResult> {
-  const component = await (built ??= buildProbe());
+  return await runComponent(bed, await fixture("delegate_probe"), [source], options);
+}
+
+/** Runs the component at `path`. */
+export async function runComponent(
+  bed: Bed,
+  path: string,
+  args: readonly string[],
+  options: DelegatingOptions = {},
+): Promise<DelegatingResult> {
+  const building = built.get(path) ?? build(Deno.realPathSync(path));
+  built.set(path, building);
+  const component = await building;
   const read = (name: string) => bed.environment()[name];
   using places = createSession(openHome(read));
   const trace = new TraceWriter(places);
@@ -54,7 +67,7 @@ export async function runDelegating(
       plan: {
         capsule: { name: "probe", kind: "component", path: "", digest: "" },
         grants: { ...NO_GRANTS, stdio: true, clocks: true, random: true, spawn: ["worker"], ...options.grants },
-        args: [source],
+        args,
         containment: { achieved: "advisory", reasons: [] },
       },
       component,
@@ -80,12 +93,16 @@ export async function runDelegating(
 }
 
 /** The component with what it is built from; kept for this file's tests. */
-async function buildProbe(): Promise<CachedComponent> {
-  const componentPath = Deno.realPathSync(await fixture("delegate_probe"));
-  const cacheRoot = Deno.makeTempDirSync({ prefix: "boll-test-warm-" });
-  globalThis.addEventListener("unload", () => Deno.removeSync(cacheRoot, { recursive: true }));
+async function build(componentPath: string): Promise<CachedComponent> {
+  cacheRoot ??= makeCache();
   const digest = `sha256:${hashBytes(Deno.readFileSync(componentPath))}`;
   return await ensureComponent({ cacheRoot, componentPath, digest, memoryMb: NO_GRANTS.limits.memory_mb, hull: false });
+}
+
+function makeCache(): string {
+  const folder = Deno.makeTempDirSync({ prefix: "boll-test-warm-" });
+  globalThis.addEventListener("unload", () => Deno.removeSync(folder, { recursive: true }));
+  return folder;
 }
 
 function asExecutable(bed: Bed, launch: CellLaunch): CellLaunch {
