@@ -94,7 +94,7 @@ export class Bed implements AsyncDisposable {
       XDG_RUNTIME_DIR: join(this.root, "run"),
       LANG: "C.UTF-8",
       NO_COLOR: "1",
-      ...(this.mode === "source" ? { DENO_DIR: denoFolder(), DENO_NO_UPDATE_CHECK: "1" } : {}),
+      ...(this.mode === "source" ? sourceEnvironment() : {}),
       ...extra,
     };
   }
@@ -112,7 +112,12 @@ export class Bed implements AsyncDisposable {
 
   /** Starts boll and comes back at once. */
   start(args: readonly string[], options: RunOptions = {}): RunningBoll {
-    const [program, ...rest] = this.command(args);
+    return this.startCommand(this.command(args), options);
+  }
+
+  /** Starts any program as boll is started here: the whole command line is given. */
+  startCommand(command: readonly string[], options: RunOptions = {}): RunningBoll {
+    const [program, ...rest] = command;
     const child = new Deno.Command(program ?? "", {
       args: rest,
       cwd: options.cwd ?? this.root,
@@ -178,12 +183,15 @@ function parseLastLine(text: string): unknown {
   }
 }
 
-/** From source, exactly what the `boll` task of `deno.json` says. */
 function commandOf(mode: Mode): string[] {
-  if (mode === "binary") return [executable()];
-  const configuration = JSON.parse(Deno.readTextFileSync(join(REPOSITORY, "deno.json")));
+  return mode === "binary" ? [executable()] : sourceCommand(REPOSITORY);
+}
+
+/** What starts boll from the source at `root`: exactly what the `boll` task of its `deno.json` says. */
+export function sourceCommand(root: string): string[] {
+  const configuration = JSON.parse(Deno.readTextFileSync(join(root, "deno.json")));
   const [, ...words] = String(configuration.tasks.boll).split(" ");
-  return [Deno.execPath(), ...words.map((word) => (word === "main.ts" ? join(REPOSITORY, word) : word))];
+  return [Deno.execPath(), ...words.map((word) => (word === "main.ts" ? join(root, word) : word))];
 }
 
 function executable(): string {
@@ -194,6 +202,11 @@ function executable(): string {
     throw new Error(`Start boll: no executable at ${path}: run \`make build\` first`);
   }
   return path;
+}
+
+/** What a run from source needs in its environment beside what every run gets. */
+export function sourceEnvironment(): Record<string, string> {
+  return { DENO_DIR: denoFolder(), DENO_NO_UPDATE_CHECK: "1" };
 }
 
 /** Deno's cache: a run has another HOME, so it must be told. */

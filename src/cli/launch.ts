@@ -1,4 +1,4 @@
-import { openHull, Pause, runForeground, terminated } from "../session/mod.ts";
+import { collectOrphans, openHull, Pause, runForeground, terminated } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { Denials } from "./denials.ts";
 import { holdComponent } from "./held_component.ts";
@@ -15,6 +15,7 @@ import { type RecordedEnding, type SessionRecord, writePlanOf } from "./session_
 export async function launch(record: SessionRecord, interrupt: AbortSignal): Promise<RecordedEnding> {
   const { resolved, digests, places, trace, context, args, kernel } = record;
   const hull = openHull();
+  using _orphans = collectOrphans();
   using held = await holdComponent(() =>
     prepareComponent(resolved, digests.component, kernel.landlock && kernel.seccomp, context, {
       interrupt,

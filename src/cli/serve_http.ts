@@ -1,7 +1,14 @@
 import { CapsuleError, printableJson } from "../base/mod.ts";
 import { DEFAULT_LIMITS } from "../grants/mod.ts";
 import { digestCapsule } from "../manifest/mod.ts";
-import { interrupted, openHull, type Outcome, type ServingResult, startServing } from "../session/mod.ts";
+import {
+  collectOrphans,
+  interrupted,
+  openHull,
+  type Outcome,
+  type ServingResult,
+  startServing,
+} from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { resolveAsking } from "./ask_for_grants.ts";
 import { obtainConsent } from "./consent.ts";
@@ -100,6 +107,7 @@ type Interrupts = ReturnType<NonNullable<Context["watchInterrupts"]>>;
 async function serve(record: SessionRecord, flags: ServeFlags, interrupts: Interrupts): Promise<RecordedEnding> {
   const { resolved, digests, args, context, places, trace, kernel } = record;
   const hull = openHull();
+  using _orphans = collectOrphans();
   using held = await holdComponent(() =>
     prepareComponent(resolved, digests.component, kernel.landlock && kernel.seccomp, context, {
       role: "service",

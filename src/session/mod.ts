@@ -4,6 +4,7 @@
  * @module
  */
 export * from "./build_component.ts";
+export { collectOrphans } from "./collect_orphans.ts";
 export * from "./outcome.ts";
 export { Pause } from "./pause.ts";
 export * from "./plan.ts";

@@ -4,4 +4,5 @@
  * @module
  */
 export { type CellChannel, CellProcess, type ChildExit, MAX_QUEUED_BYTES } from "./cell_process.ts";
+export { isOwnProcess } from "./own_processes.ts";
 export * from "./spawn_cell.ts";

@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { forEachMode } from "../harness.ts";
-import { runInShell } from "./shell.ts";
+import { fixture, forEachMode, forMode } from "../harness.ts";
+import { quote, runInShell } from "./shell.ts";
 import { sessionsOf, wholeTrace } from "./whole_records.ts";
 import { warmGuest } from "../process/warm_cache.ts";
 
@@ -24,3 +24,39 @@ forEachMode("streams: every choice of closed ones, for each kind of verb, ends a
     assertEquals(events, ["session_start", "walls", "session_end"]);
   }
 });
+
+forMode("binary", "streams: a service serves and drains whichever of them are closed", async (bed) => {
+  const served = await fixture("served_probe");
+  for (const closed of [...STREAMS, STREAMS.join(" ")]) {
+    const port = freePort();
+    const line = bed.command(["serve-http", served, "--cells", "1", "--listen", `127.0.0.1:${port}`]).map(quote).join(
+      " ",
+    );
+    const running = bed.startCommand(["bash", "-c", `exec ${line} ${closed}`]);
+    using client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
+    assertEquals(await firstAnswer(`http://127.0.0.1:${port}/count`, client), "1");
+    running.child.kill("SIGTERM");
+    const { code, stderr } = await running.result();
+    assertEquals([code, stderr], [0, ""], closed);
+  }
+  for (const id of sessionsOf(bed.home)) {
+    const events = wholeTrace(`${bed.home}/sessions/${id}`).map(({ event }) => event);
+    assertEquals(events, ["session_start", "walls", "request", "session_end"]);
+  }
+});
+
+function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
+
+/** Asks until somebody listens: with its output closed a service cannot say so. */
+async function firstAnswer(url: string, client: Deno.HttpClient): Promise<string> {
+  for (;;) {
+    try {
+      return await (await fetch(url, { client })).text();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+}
