@@ -56,6 +56,18 @@ Deno.test("watchCell: a second ready, which would start the deadline anew and re
   });
 });
 
+Deno.test("watchCell: a cell that forges a delegation is refused where there is no delegator, and ended where it is none", async () => {
+  const call = { type: "host_call", id: 3, name: "delegate", args: { capsule: "worker", task: "", mounts: [] } };
+  assertEquals(await watch([READY, call, USAGE, ENDED]), {
+    ended_by: "guest",
+    exit_code: 0,
+    events: ["walls"],
+    sent: ["load", "call", "host_result"],
+  });
+  const broken = await watch([READY, { ...call, args: { ...call.args, capsule: "" } }], { stays: true });
+  assertEquals([broken.ended_by, broken.sent], ["crashed", ["load", "call"]]);
+});
+
 Deno.test("watchCell: a cell that closes its side and stays is not waited for without end, and can be interrupted", async () => {
   const controller = new AbortController();
   const interrupted = watch([READY], { stays: true, silent: true, interrupt: controller.signal });
