@@ -39,7 +39,7 @@ export const KINDS: readonly Kind[] = [
     ...program("floods its supervisor", "completed/guest", ""),
     async prepare(bed) {
       const prepared = await prepareGuest(bed, "ok");
-      return { prepared, launch: below(bed, conversingLaunch("flood", prepared.launch.payload)) };
+      return { prepared, launch: below(bed, conversingLaunch("flood", prepared.launch.payload, `{"events":20000}`)) };
     },
   },
 ];

@@ -48,7 +48,11 @@ function hear(message: Record<string, unknown>): void {
       if (mode === "ask") say({ type: "tool_request", id: 1, name: "slow", args: JSON.parse(args) });
       if (mode === "budget") say({ type: "budget_request", id: 1, estimate: 10 });
       if (mode === "gate") say({ type: "gate", node: "n", payload: { question: "go on?" } });
-      if (mode === "flood") { for (let i = 0; i < 100_000; i++) event("turn.round", { i }); }
+      if (mode === "flood") {
+        for (let i = 0; i < (JSON.parse(args).events ?? 100_000); i++) {
+          event("turn.round", { i });
+        }
+      }
       if (mode === "flood") finish("flooded");
       break;
     case "pause":
