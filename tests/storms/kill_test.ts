@@ -7,7 +7,7 @@ import { warmGuest } from "../process/warm_cache.ts";
 import { seededRandom, stormSeed } from "./seeded_random.ts";
 import { assertNothingAfterGc, assertWholeRecords, namesIn, sessionsOf } from "./whole_records.ts";
 
-const KILLS = 100;
+const KILLS = 48;
 /** Homes that are stormed at the same time. */
 const HOMES = 4;
 
