@@ -4,7 +4,7 @@ import { Denials } from "./denials.ts";
 import { holdComponent } from "./held_component.ts";
 import { prepareComponent } from "./prepare_component.ts";
 import type { Resolved } from "./resolve_run.ts";
-import { TreeOfOne } from "./tree_of_one.ts";
+import { type LaterTree, TreeOfOne } from "./tree_of_one.ts";
 import { type RecordedEnding, type SessionRecord, writePlanOf } from "./session_record.ts";
 
 /**
@@ -13,6 +13,27 @@ import { type RecordedEnding, type SessionRecord, writePlanOf } from "./session_
  * @throws `component.*`, `grant.import_not_granted`, `hull.*`, `cell.start_failed`
  */
 export async function launch(record: SessionRecord, interrupt: AbortSignal): Promise<RecordedEnding> {
+  const [stopped, pause] = [new AbortController(), new Pause()];
+  await using tree = TreeOfOne.later({ record, stop: () => stopped.abort(), pause });
+  const ended = AbortSignal.any([interrupt, stopped.signal]);
+  try {
+    const ending = await runIn(record, { tree, pause, interrupt: ended });
+    const isStopped = stopped.signal.aborted && ending.outcome.ended_by === "interrupted";
+    return isStopped ? { outcome: terminated() } : ending;
+  } catch (error) {
+    // Stopped while its component was built.
+    if (stopped.signal.aborted && !interrupt.aborted) return { outcome: terminated() };
+    throw error;
+  }
+}
+
+interface Control {
+  readonly tree: LaterTree;
+  readonly pause: Pause;
+  readonly interrupt: AbortSignal;
+}
+
+async function runIn(record: SessionRecord, { tree, pause, interrupt }: Control): Promise<RecordedEnding> {
   const { resolved, digests, places, trace, context, args, kernel } = record;
   const hull = openHull();
   using _orphans = collectOrphans();
@@ -20,11 +41,11 @@ export async function launch(record: SessionRecord, interrupt: AbortSignal): Pro
     prepareComponent(resolved, digests.component, kernel.landlock && kernel.seccomp, context, {
       interrupt,
       onMismatch: (key, detail) => trace.append("cache_mismatch", { key, detail }),
+      onWait: () => tree.open(),
     })
   );
   const { component } = held;
   const denials = new Denials(resolved.capsule, trace);
-  const [stopped, pause] = [new AbortController(), new Pause()];
   const running = runForeground({
     plan: writePlanOf(record, component),
     component,
@@ -34,14 +55,13 @@ export async function launch(record: SessionRecord, interrupt: AbortSignal): Pro
     ...(hull === undefined ? {} : { hull }),
     kernel,
     upstream: resolved.upstream,
-    interrupt: AbortSignal.any([interrupt, stopped.signal]),
+    interrupt,
     pause,
     onDenied: (denied) => denials.add(denied),
   });
-  await using _tree = new TreeOfOne({ record, stop: () => stopped.abort(), pause });
+  tree.started();
   const { outcome, usage } = await running;
   if (!args.has("quiet") && !args.has("json")) denials.print(context);
-  if (stopped.signal.aborted && outcome.ended_by === "interrupted") return { outcome: terminated() };
   if (usage === undefined) return { outcome };
   const { memory_percent, bytes_written, output_bytes } = usage;
   return { outcome, usage: { memory_percent, bytes_written, output_bytes } };

@@ -12,6 +12,8 @@ const PATIENCE_MS = 1_000;
 export interface PrepareComponentOptions extends Pick<BuildRequest, "interrupt" | "onMismatch"> {
   /** How it is about to be used; default a command. */
   readonly role?: ComponentRole;
+  /** It takes so long that a person may want to see it, or to end it. */
+  onWait?(): void;
 }
 
 /**
@@ -42,9 +44,10 @@ export async function buildComponent(
   digest: string,
   hull: boolean,
   context: Context,
-  watch: Pick<BuildRequest, "interrupt" | "onMismatch"> = {},
+  { onWait, ...watch }: Omit<PrepareComponentOptions, "role"> = {},
 ): Promise<CachedComponent> {
   const timer = setTimeout(() => {
+    onWait?.();
     if (context.stderr.isTerminal) context.stderr.write("boll: building the component, once…\n");
   }, PATIENCE_MS);
   try {

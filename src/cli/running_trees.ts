@@ -74,16 +74,19 @@ export async function findTarget(home: Home, wanted: string): Promise<Target> {
 async function findBySession(home: Home, wanted: string): Promise<Target> {
   const { id } = findSession(home, wanted);
   const isIt = (node: TreeNode) => node.session_id === id;
-  const own = await askForNodes(readControlPointer(sessionPaths(home, id)));
+  const socket = readControlPointer(sessionPaths(home, id));
+  const own = await askForNodes(socket);
+  const { status } = describeSession(home, id);
+  const isMute = status === "running" && socket !== undefined && own === undefined;
   // What a session wrote of itself is its own word; that it runs is its supervisor's.
-  const trees = own?.nodes.some(isIt) ? [own] : (await findRunning(home)).trees;
+  const trees = own?.nodes.some(isIt) ? [own] : isMute ? [] : (await findRunning(home)).trees;
   const [found] = trees.flatMap(({ socket, nodes }) => nodes.filter(isIt).map((node) => ({ socket, node })));
   if (found !== undefined) return found;
-  const { status } = describeSession(home, id);
   if (status !== "running") {
     throw new CapsuleError("tree.not_running", `Find session: ${id} has ended (${printableLine(status, 20)})`);
   }
-  throw new CapsuleError("tree.unreachable", `Ask session ${id}: it runs, but its supervisor does not answer`);
+  const hint = isMute ? "; if it was stopped (Ctrl-Z), let it go on first: `fg`" : "";
+  throw new CapsuleError("tree.unreachable", `Ask session ${id}: it runs, but its supervisor does not answer${hint}`);
 }
 
 async function findByPath(home: Home, path: string): Promise<Target> {

@@ -8,6 +8,7 @@ import {
   type Outcome,
   type ServingResult,
   startServing,
+  terminated,
 } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { resolveAsking } from "./ask_for_grants.ts";
@@ -20,7 +21,7 @@ import { prepareComponent } from "./prepare_component.ts";
 import { warnOf } from "./report_ending.ts";
 import type { Resolved } from "./resolve_run.ts";
 import { type RecordedEnding, recordSession, type SessionRecord, writePlanOf } from "./session_record.ts";
-import { TreeOfOne } from "./tree_of_one.ts";
+import { type LaterTree, TreeOfOne } from "./tree_of_one.ts";
 import type { Context, Verb } from "./verb.ts";
 
 /** `boll serve-http CAPSULE`: a service capsule behind a listener, a fresh instance for each request. */
@@ -105,6 +106,32 @@ function readCount(args: Arguments, flag: string, max: number): number | undefin
 type Interrupts = ReturnType<NonNullable<Context["watchInterrupts"]>>;
 
 async function serve(record: SessionRecord, flags: ServeFlags, interrupts: Interrupts): Promise<RecordedEnding> {
+  const [drain, abort] = [new AbortController(), new AbortController()];
+  const draining = AbortSignal.any([interrupts.first, drain.signal]);
+  // As signals do: the first asks for a drain, the second for an end at once.
+  await using tree = TreeOfOne.later({ record, stop: () => (drain.signal.aborted ? abort : drain).abort() });
+  try {
+    return await serveIn(record, flags, {
+      tree,
+      interrupts: { first: draining, second: AbortSignal.any([interrupts.second, abort.signal]) },
+    });
+  } catch (error) {
+    // Stopped while its component was built.
+    if (drain.signal.aborted && !interrupts.first.aborted) return { outcome: terminated() };
+    throw error;
+  }
+}
+
+interface Control {
+  readonly tree: LaterTree;
+  readonly interrupts: Interrupts;
+}
+
+async function serveIn(
+  record: SessionRecord,
+  flags: ServeFlags,
+  { tree, interrupts }: Control,
+): Promise<RecordedEnding> {
   const { resolved, digests, args, context, places, trace, kernel } = record;
   const hull = openHull();
   using _orphans = collectOrphans();
@@ -113,11 +140,11 @@ async function serve(record: SessionRecord, flags: ServeFlags, interrupts: Inter
       role: "service",
       interrupt: interrupts.first,
       onMismatch: (key, detail) => trace.append("cache_mismatch", { key, detail }),
+      onWait: () => tree.open(),
     })
   );
   const { component } = held;
   const denials = new Denials(resolved.capsule, trace);
-  const [drain, abort] = [new AbortController(), new AbortController()];
   const serving = startServing({
     plan: writePlanOf(record, component),
     component,
@@ -129,13 +156,12 @@ async function serve(record: SessionRecord, flags: ServeFlags, interrupts: Inter
     upstream: resolved.upstream,
     ...flags,
     requestMs: requestMsOf(resolved, args),
-    drain: AbortSignal.any([interrupts.first, drain.signal]),
-    abort: AbortSignal.any([interrupts.second, abort.signal]),
+    drain: interrupts.first,
+    abort: interrupts.second,
     onListening: (address) => announce(address, record),
     onDenied: (denied) => denials.add(denied),
   });
-  // As signals do: the first asks for a drain, the second for an end at once.
-  await using _tree = new TreeOfOne({ record, stop: () => (drain.signal.aborted ? abort : drain).abort() });
+  tree.started();
   const result = await serving;
   if (!args.has("quiet") && !args.has("json")) denials.print(context);
   return { outcome: outcomeOf(result) };

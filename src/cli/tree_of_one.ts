@@ -12,6 +12,13 @@ export interface TreeOfOneOptions {
   readonly pause?: { hold(): unknown; release(): unknown };
 }
 
+/** A {@link TreeOfOne} that may not be there yet. */
+export interface LaterTree extends AsyncDisposable {
+  open(): void;
+  /** Opens it, if it was not; the component is there, and the cell starts. */
+  started(): void;
+}
+
 /**
  * The control socket of a run that is a tree of one session, and the pointer to it in its records. A run goes on without
  * one where none can be made. Its code is loaded only here, while the cell starts.
@@ -19,12 +26,24 @@ export interface TreeOfOneOptions {
 export class TreeOfOne implements AsyncDisposable {
   readonly #options: TreeOfOneOptions;
   readonly #startedMs = Date.now();
-  #state: TreeNode["state"] = "running";
+  #state: TreeNode["state"] = "starting";
+  #isStarted = false;
   readonly #opening: Promise<AsyncDisposable | undefined>;
 
   constructor(options: TreeOfOneOptions) {
     this.#options = options;
     this.#opening = this.#open().catch(() => undefined);
+  }
+
+  /** Makes one when it is first asked for it, if ever. */
+  static later(options: TreeOfOneOptions): LaterTree {
+    let tree: TreeOfOne | undefined;
+    const open = () => tree ??= new TreeOfOne(options);
+    return {
+      open,
+      started: () => open().started(),
+      [Symbol.asyncDispose]: async () => await tree?.[Symbol.asyncDispose](),
+    };
   }
 
   /** Its only session. */
@@ -35,7 +54,7 @@ export class TreeOfOne implements AsyncDisposable {
       session_id: places.id,
       capsule: identity.name.slice(0, 128),
       state: this.#state,
-      verdict: this.#state === "running" ? "healthy" : this.#state,
+      verdict: this.#state === "running" || this.#state === "starting" ? "healthy" : this.#state,
       pid: Deno.pid,
       tokens_in: 0,
       tokens_out: 0,
@@ -58,7 +77,13 @@ export class TreeOfOne implements AsyncDisposable {
     }
     if (action === "pause") pause.hold();
     else pause.release();
-    this.#state = action === "pause" ? "paused" : "running";
+    this.#state = action === "pause" ? "paused" : this.#isStarted ? "running" : "starting";
+  }
+
+  /** Its component is there, and its cell starts. */
+  started(): void {
+    this.#isStarted = true;
+    if (this.#state === "starting") this.#state = "running";
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,4 +1,8 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { cacheKey } from "../../src/component/mod.ts";
+import { NO_GRANTS } from "../../src/grants/mod.ts";
+import { digestCapsule, loadCapsule } from "../../src/manifest/mod.ts";
+import { tryTakeBuildTurn } from "../../src/records/mod.ts";
 import { type Bed, fixture, forEachMode, type RunningBoll } from "../harness.ts";
 import { cellOf, statusField } from "../processes.ts";
 
@@ -96,4 +100,28 @@ forEachMode("stop: a service drains; it cannot be held", async (bed) => {
   const stopped = await bed.run(["stop", "0"]);
   assertMatch(stopped.stdout, /^ended ses_[0-9a-f]{32} \(completed\)\n$/);
   assertEquals((await service.result()).code, 0);
+});
+
+/** Takes from every run the turn to build the guest `name`: they wait for it. */
+async function takeBuildTurn(bed: Bed, name: string): Promise<Disposable> {
+  const { component } = digestCapsule(await loadCapsule(await fixture(name)));
+  const turn = tryTakeBuildTurn(`${bed.home}/cache`, cacheKey(component, { memoryMb: NO_GRANTS.limits.memory_mb }));
+  if (turn === undefined) throw new Error(`Build ${name}: another builds it already`);
+  return turn;
+}
+
+forEachMode("stop: a run and a service whose component is still being built are seen, and ended", async (bed) => {
+  for (const [verb, guest, ...flags] of [["run", "cat"], ["serve-http", "served_probe", "--listen", "0"]] as const) {
+    using _turn = await takeBuildTurn(bed, guest);
+    const running = bed.start([verb, await fixture(guest), ...flags]);
+    let nodes = await listed(bed);
+    while (nodes[0]?.path !== "0") nodes = await listed(bed);
+    assertEquals([nodes.length, nodes[0]?.state, nodes[0]?.verdict], [1, "starting", "healthy"]);
+    if (verb === "run") assertMatch((await bed.run(["pause", "0"])).stdout, /^paused ses_/);
+    assertMatch((await bed.run(["stop", "0"])).stdout, /^ended ses_[0-9a-f]{32} \(cancelled\)\n$/);
+    const { code, lastLine } = await running.result();
+    assertEquals(code, 130);
+    assertMatch(lastLine, /^boll: stopped \(ended by `boll stop`\)/);
+    assertEquals([bed.trace().at(-1)?.ended_by, await listed(bed)], ["terminated", []]);
+  }
 });
