@@ -32,17 +32,16 @@ export interface Target {
   readonly node: TreeNode;
 }
 
-/** Asks every tree whose sessions run; those whose supervisor died are marked on the way. */
-export async function findRunning(home: Home): Promise<Running> {
+/** Asks every tree whose sessions run but the `mute` one; those whose supervisor died are marked on the way. */
+export async function findRunning(home: Home, mute?: string): Promise<Running> {
   const open = listSessions(home).filter((id) => !hasSummary(sessionPaths(home, id)))
     .map((id) => describeSession(home, id)).filter((session) => session.status === "running");
   const sockets = new Map(open.map((session) => [
     session.session_id,
     readControlPointer(sessionPaths(home, session.session_id)),
   ]));
-  const trees = (await Promise.all([...new Set(sockets.values())].map(askForNodes))).filter((tree) =>
-    tree !== undefined
-  );
+  const asked = [...new Set(sockets.values())].filter((socket) => socket !== mute);
+  const trees = (await Promise.all(asked.map(askForNodes))).filter((tree) => tree !== undefined);
   const known = new Set(trees.flatMap(({ nodes }) => nodes.map((node) => node.session_id)));
   return { trees, silent: open.filter(({ session_id }) => !known.has(session_id)) as OpenSession[] };
 }
@@ -79,7 +78,7 @@ async function findBySession(home: Home, wanted: string): Promise<Target> {
   const { status } = describeSession(home, id);
   const isMute = status === "running" && socket !== undefined && own === undefined;
   // What a session wrote of itself is its own word; that it runs is its supervisor's.
-  const trees = own?.nodes.some(isIt) ? [own] : isMute ? [] : (await findRunning(home)).trees;
+  const trees = own?.nodes.some(isIt) ? [own] : (await findRunning(home, isMute ? socket : undefined)).trees;
   const [found] = trees.flatMap(({ socket, nodes }) => nodes.filter(isIt).map((node) => ({ socket, node })));
   if (found !== undefined) return found;
   if (status !== "running") {

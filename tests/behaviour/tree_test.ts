@@ -2,7 +2,7 @@ import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { cacheKey } from "../../src/component/mod.ts";
 import { NO_GRANTS } from "../../src/grants/mod.ts";
 import { digestCapsule, loadCapsule } from "../../src/manifest/mod.ts";
-import { tryTakeBuildTurn } from "../../src/records/mod.ts";
+import { createSession, openHome, tryTakeBuildTurn } from "../../src/records/mod.ts";
 import { type Bed, fixture, forEachMode, type RunningBoll } from "../harness.ts";
 import { cellOf, statusField } from "../processes.ts";
 
@@ -125,3 +125,28 @@ forEachMode("stop: a run and a service whose component is still being built are 
     assertEquals([bed.trace().at(-1)?.ended_by, await listed(bed)], ["terminated", []]);
   }
 });
+
+forEachMode(
+  "stop: a session is found by its tree, whatever its own records say; a run that was stopped, by its silence",
+  async (bed) => {
+    const running = await startCat(bed);
+    assertEquals((await once(bed, ["pause", "last"])).code, 0);
+    const records = `${bed.sessions().at(-1)}/records`;
+    // As if another session's tree held it, whose records lie: it has ended, and is asked nowhere.
+    const other = createSession(openHome((name) => bed.environment()[name]));
+    Deno.copyFileSync(`${records}/control`, `${other.records}/control`);
+    Deno.removeSync(`${records}/control`);
+    const [{ session_id } = {}] = (await listed(bed)).filter(({ path }) => path === "0");
+    const end = { event: "session_end", ts: 1, session_id, status: "completed", exit_code: 0, ended_by: "guest" };
+    Deno.writeTextFileSync(`${records}/trace.jsonl`, JSON.stringify(end) + "\n", { append: true });
+    const resumed = await bed.run(["resume", String(session_id)]);
+    assertEquals(resumed.stdout, `running ${session_id}\n`, resumed.stderr);
+    running.child.kill("SIGSTOP");
+    other.close();
+    Deno.renameSync(`${other.records}/control`, `${records}/control`);
+    assertMatch((await bed.run(["stop", String(session_id)])).lastLine, /has ended|let it go on first: `fg`/);
+    running.child.kill("SIGCONT");
+    running.child.kill("SIGTERM");
+    assertEquals((await running.result()).code, 130);
+  },
+);
