@@ -9,6 +9,15 @@ import { type FileType, fileTypeOf, lstat } from "./place.ts";
 export const MAX_FOLDER_BYTES = 16 * 1024 * 1024;
 
 /**
+ * All names of a folder, which Deno reads at once; `info` is the folder's own.
+ * @throws FileError `insufficient-memory` past {@link MAX_FOLDER_BYTES}, before anything is read
+ */
+export function readFolder(host: string, info: Pick<Deno.FileInfo, "size">): Iterable<Deno.DirEntry> {
+  if (info.size > MAX_FOLDER_BYTES) throw "insufficient-memory" satisfies FileError;
+  return Deno.readDirSync(host);
+}
+
+/**
  * `directory-entry-stream`: the names of a folder, without `.` and `..`, in the system's order. Names that are not
  * UTF-8 are left out: neither Deno nor WASI can say them.
  */
@@ -23,9 +32,8 @@ export class DirectoryEntryStream {
    */
   constructor(key: typeof HOSTED, host: string, info: Pick<Deno.FileInfo, "size">) {
     requireHosted(key);
-    if (info.size > MAX_FOLDER_BYTES) throw "insufficient-memory" satisfies FileError;
     this.#host = host;
-    this.#entries = Deno.readDirSync(host)[Symbol.iterator]();
+    this.#entries = readFolder(host, info)[Symbol.iterator]();
   }
 
   readDirectoryEntry(): { type: FileType; name: string } | undefined {

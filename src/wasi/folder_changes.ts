@@ -1,4 +1,5 @@
 import { type FileError, fileErrorOf } from "./file_error.ts";
+import { readFolder } from "./directory_entry_stream.ts";
 import type { FileHost } from "./file_host.ts";
 import { type Folder, requireWritable } from "./place.ts";
 import { type Place, staysInside, walk, type WalkRequest } from "./walk.ts";
@@ -117,7 +118,7 @@ const MAX_MOVED_ENTRIES = 100_000;
 /**
  * A folder that is moved nearer to the root of its preopen, or to another one, takes along links that climb: none that
  * stayed inside may then lead out. What led out already was made by somebody else.
- * @throws FileError `not-permitted`
+ * @throws FileError `not-permitted`; `insufficient-memory` where a folder is too large to be read
  */
 function requireLinksInside(host: FileHost, source: Place, target: Place): void {
   const isSame = source.folder.index === target.folder.index;
@@ -125,7 +126,8 @@ function requireLinksInside(host: FileHost, source: Place, target: Place): void 
   let entries = 0;
   const pending: string[][] = [[]];
   for (let below = pending.pop(); below !== undefined; below = pending.pop()) {
-    for (const entry of Deno.readDirSync([source.host, ...below].join("/"))) {
+    const folder = [source.host, ...below].join("/");
+    for (const entry of readFolder(folder, Deno.lstatSync(folder))) {
       if (++entries > MAX_MOVED_ENTRIES) throw "not-permitted" satisfies FileError;
       const path = [...below, entry.name];
       if (entry.isDirectory) pending.push(path);

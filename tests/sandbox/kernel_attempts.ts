@@ -60,6 +60,36 @@ export const otherProcesses: Attempt = {
   },
 };
 
+/**
+ * Further processes, of which a bomb is made. The first makes one, which ends at once; the others ask for flags that
+ * contradict each other, so that none is made.
+ */
+export const forks: Attempt = {
+  ...ownFile,
+  injected: {
+    fork: () => {
+      const { symbols } = Deno.dlopen("libc.so.6", {
+        fork: { parameters: [], result: "i32" },
+        _exit: { parameters: ["i32"], result: "void" },
+      });
+      const child = symbols.fork();
+      if (child === 0) symbols._exit(0);
+      return child > 0;
+    },
+    clone: ({ reaches }) => reaches("clone", 0x800 | 17, 0, 0, 0, 0), // CLONE_SIGHAND without CLONE_VM
+    vfork: ({ reaches }) => reaches("clone", 0x4000 | 0x800 | 17, 0, 0, 0, 0),
+    clone3: ({ reaches }) => reaches("clone3", 0, 0),
+  },
+};
+
+/** Further threads by the kernel's own call: one on memory that is there costs none. */
+export const threads: Attempt = {
+  ...ownFile,
+  injected: {
+    clone: ({ reaches }) => reaches("clone", 0x10000, 0, 0, 0, 0), // CLONE_THREAD without CLONE_SIGHAND
+  },
+};
+
 /** Another view of the file system, of the network, of everything. */
 export const namespaces: Attempt = {
   ...ownFile,

@@ -6,6 +6,7 @@
 import { stop } from "esbuild";
 import { Bed } from "../harness.ts";
 import { type Grounds, judgeEscape, MANY_ROUNDS, tryEscapes, untried } from "./judge.ts";
+import { tryLargeFolder } from "./large_folder.ts";
 import { toMarkdown } from "./markdown.ts";
 import { ESCAPES, type Verdict, WALL_NAMES } from "./table.ts";
 import { judgeNetEscape, tryNetEscapes } from "./network_judge.ts";
@@ -48,6 +49,11 @@ async function tryAll(): Promise<number> {
     if (seen === undefined) console.log(`${escape.name}: not tried, for which one must be root`);
     else report(escape.name, escape.walls, judgeNetEscape(escape, seen));
   }
+  console.log();
+  const { listed, moved, endedBy } = await tryLargeFolder(bed, 1_000_000, "64m");
+  const isRefused = [listed?.err, moved?.err].every((code) => code === "insufficient-memory") && endedBy === "guest";
+  console.log(`list and move a folder of 1 000 000 names: ${JSON.stringify({ listed, moved, endedBy })}`);
+  if (!isRefused) surprises++;
   console.log(surprises === 0 ? "\nEach wall was tried alone, and did as the table says." : `\n${surprises} surprises`);
   return surprises;
 }

@@ -275,6 +275,26 @@ export const ESCAPES: readonly Escape[] = [
     walls: [holds("no such import"), holds("no run, no ffi"), SAME_USER, holds("seccomp: no other process")],
   },
   {
+    name: "a fork bomb: fork, vfork, clone, clone3",
+    attempt: kernel.forks,
+    walls: [
+      holds("no such import"),
+      holds("no run, no ffi"),
+      cannot("Linux counts the processes of a user, not of a process"),
+      holds("seccomp: threads only"),
+    ],
+  },
+  {
+    name: "a thread bomb, by clone",
+    attempt: kernel.threads,
+    walls: [
+      holds("no such import"),
+      holds("no ffi; a thread of the runtime's own costs memory"),
+      cannot("Linux counts the threads of a user, not of a process"),
+      cannot("the runtime needs threads"),
+    ],
+  },
+  {
     name: "namespaces, mounts, another root",
     attempt: kernel.namespaces,
     walls: [holds("no such import"), holds("no ffi"), SAME_USER, holds("seccomp refuses")],
