@@ -42,6 +42,7 @@ function commandLines(bed: Bed, capsules: readonly string[]): Record<string, rea
     rm: repeats("rm"),
     gc: [...repeats("gc"), ["gc", "--older-than", HOSTILE], ["gc", "--dry-run"]],
     init: [...repeats("init"), ["init", capsules[0]!]],
+    lock: [...repeats("lock"), ["lock", capsules[0]!]],
     doctor: [...repeats("doctor"), ["doctor"]],
     version: repeats("version"),
     help: repeats("help"),
