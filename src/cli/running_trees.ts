@@ -41,9 +41,29 @@ export async function findRunning(home: Home, mute?: string): Promise<Running> {
     readControlPointer(sessionPaths(home, session.session_id)),
   ]));
   const asked = [...new Set(sockets.values())].filter((socket) => socket !== mute);
-  const trees = (await Promise.all(asked.map(askForNodes))).filter((tree) => tree !== undefined);
+  const trees = await askAll(asked);
   const known = new Set(trees.flatMap(({ nodes }) => nodes.map((node) => node.session_id)));
   return { trees, silent: open.filter(({ session_id }) => !known.has(session_id)) as OpenSession[] };
+}
+
+/** So many are asked at once: each may hold a descriptor and a few megabytes. */
+const LANES = 32;
+
+/** From then on nobody else is asked: those before do not answer, ms. */
+const PATIENCE_MS = 15_000;
+
+async function askAll(sockets: readonly (string | undefined)[]): Promise<RunningTree[]> {
+  const answers: (RunningTree | undefined)[] = [];
+  const untilMs = performance.now() + PATIENCE_MS;
+  let next = 0;
+  const lane = async () => {
+    while (next < sockets.length && performance.now() < untilMs) {
+      const at = next++;
+      answers[at] = await askForNodes(sockets[at]);
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return answers.filter((tree) => tree !== undefined);
 }
 
 async function askForNodes(socket: string | undefined): Promise<RunningTree | undefined> {

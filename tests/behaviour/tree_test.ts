@@ -131,6 +131,11 @@ forEachMode(
   async (bed) => {
     const running = await startCat(bed);
     assertEquals((await once(bed, ["pause", "last"])).code, 0);
+    running.child.kill("SIGSTOP");
+    const mute = await bed.run(["stop", "last"]);
+    running.child.kill("SIGCONT");
+    assertEquals(mute.code, 1);
+    assertStringIncludes(mute.lastLine, "let it go on first: `fg`");
     const records = `${bed.sessions().at(-1)}/records`;
     // As if another session's tree held it, whose records lie: it has ended, and is asked nowhere.
     const other = createSession(openHome((name) => bed.environment()[name]));
@@ -141,12 +146,11 @@ forEachMode(
     Deno.writeTextFileSync(`${records}/trace.jsonl`, JSON.stringify(end) + "\n", { append: true });
     const resumed = await bed.run(["resume", String(session_id)]);
     assertEquals(resumed.stdout, `running ${session_id}\n`, resumed.stderr);
-    running.child.kill("SIGSTOP");
-    other.close();
-    Deno.renameSync(`${other.records}/control`, `${records}/control`);
-    assertMatch((await bed.run(["stop", String(session_id)])).lastLine, /has ended|let it go on first: `fg`/);
-    running.child.kill("SIGCONT");
     running.child.kill("SIGTERM");
     assertEquals((await running.result()).code, 130);
+    const ended = await bed.run(["stop", String(session_id)]);
+    assertEquals(ended.code, 2);
+    assertStringIncludes(ended.lastLine, "has ended (cancelled)");
+    other.close();
   },
 );

@@ -5,6 +5,9 @@ import { decodeTreeReply, type TreeNode, type TreeReply, type TreeRequest } from
 /** How long a tree may take to answer, ms. Its supervisor runs no guest and no model: it is never busy. */
 const ANSWER_TIMEOUT_MS = 5_000;
 
+/** More than all that can be said of the most sessions that a tree tells of. */
+const MAX_REPLY_BYTES = 8 * 1024 * 1024;
+
 /**
  * Asks a running tree something and gives its answer.
  *
@@ -64,13 +67,17 @@ async function connect(socket: string, request: TreeRequest): Promise<Connection
   }
 }
 
-/** What comes, until the end of it. */
+/** What comes, until the end of it, or until it is more than any tree says at once. */
 async function* replies(connection: Connection): AsyncGenerator<TreeReply> {
   const decoder = new FrameDecoder();
   const buffer = new Uint8Array(64 * 1024);
-  while (true) {
+  for (let bytes = 0; bytes <= MAX_REPLY_BYTES;) {
     const count = await connection.read(buffer).catch(() => null);
     if (count === null) return;
-    for (const message of decoder.push(buffer.subarray(0, count))) yield decodeTreeReply(message);
+    bytes += count;
+    for (const message of decoder.push(buffer.subarray(0, count))) {
+      bytes = 0;
+      yield decodeTreeReply(message);
+    }
   }
 }

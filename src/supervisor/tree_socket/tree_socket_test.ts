@@ -110,6 +110,26 @@ Deno.test("TreeSocket: those that say nothing make room for who asks", async () 
   }
 });
 
+Deno.test("askTree: an answer that never ends, and one that is none, are no answer and cost no memory", async () => {
+  const folder = Deno.makeTempDirSync({ prefix: "boll-test-" });
+  using listener = Deno.listen({ transport: "unix", path: `${folder}/tree` });
+  let written = 0;
+  const flood = async () => {
+    using connection = await listener.accept();
+    const chunk = new Uint8Array(65_536).fill(32);
+    chunk.set([0, 255, 255, 255]);
+    while (true) written += await connection.write(chunk);
+  };
+  try {
+    const flooding = flood().catch(() => {});
+    const { code } = await assertRejects(() => askTree(`${folder}/tree`, { type: "list" }), CapsuleError);
+    await flooding;
+    assertEquals([code, written < 10 * 1024 * 1024], ["tree.unreachable", true]);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+});
+
 Deno.test("tree messages: each field is checked and named", () => {
   assertEquals(decodeTreeRequest({ type: "resume", path: "0.1", more: 1 }), { type: "resume", path: "0.1" });
   const wrong: [() => unknown, string][] = [
