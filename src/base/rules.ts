@@ -32,6 +32,8 @@ export interface HullRules {
   /** TCP ports that may be connected to / bound; empty is none. */
   readonly tcpConnect: readonly number[];
   readonly tcpBind: readonly number[];
+  /** TCP is left to the walls that are raised below this one; the two lists then count for nothing. */
+  readonly anyTcp?: boolean;
   /** Datagram sockets may be made, to any address: Landlock does not see UDP, so seccomp lets all of it or none. */
   readonly udp: boolean;
   /** Raise the seccomp filter (on every thread) too: no exec, no new sockets, no signals, no metadata writes. */

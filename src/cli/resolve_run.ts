@@ -1,4 +1,3 @@
-import { CapsuleError, printableLine } from "../base/mod.ts";
 import { type OperatorFlags, type ResolvedGrants, resolveGrants, type ResolveGrantsInput } from "../grants/mod.ts";
 import {
   type Capsule,
@@ -49,7 +48,6 @@ export async function resolveRun(
 ): Promise<Resolved> {
   const flags = addAnswers(readGrantFlags(args), answers);
   const capsule = await loadCapsule(path);
-  if (unbound !== "list") refuseDelegation(capsule);
   const workspaces = await findWorkspaces(capsule.root);
   const home = openHome(context.readVariable);
   const trust = openTrust(home.root);
@@ -68,17 +66,6 @@ export async function resolveRun(
   const ignored = resolved.grants.net.length === 0 ? [] : upstream.warnings;
   const grants = { ...resolved, warnings: [...resolved.warnings, ...ignored] };
   return { capsule, home, trust, own, grants, upstream };
-}
-
-/** Until delegations are launched, a grant of them would have no effect: nothing runs with one. */
-function refuseDelegation({ manifest, manifestPath = "" }: Capsule): void {
-  if (manifest === undefined || (manifest.grants.spawn ?? []).length === 0) return;
-  const { line, column } = manifest.positions.at("grants.spawn");
-  const place = `${printableLine(manifestPath)}:${line}:${column}`;
-  throw new CapsuleError(
-    "manifest.invalid",
-    `${place}: grants.spawn: not supported yet; remove it, it would have no effect`,
-  );
 }
 
 function addAnswers(flags: OperatorFlags, answers: Answers): OperatorFlags {

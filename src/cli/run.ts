@@ -44,9 +44,10 @@ async function runVerb(args: Arguments, context: Context): Promise<number> {
   const isDryRun = args.has("dry-run");
   obtainConsent({ resolved, digest: digests.capsule, accept: args.has("accept"), remember: !isDryRun }, context);
   if (isDryRun) return await dryRun(resolved, digests, args, context);
-  const interrupt = context.watchInterrupt?.() ?? new AbortController().signal;
+  const never = new AbortController().signal;
+  const interrupts = context.watchInterrupts?.() ?? { first: never, second: never };
   const agreed = { resolved, digests, args, context, guestArgs: guestArguments(resolved, args) };
-  return await recordSession(agreed, interrupt, (record) => launch(record, interrupt));
+  return await recordSession(agreed, interrupts.first, (record) => launch(record, interrupts));
 }
 
 /** Everything that a run would refuse is refused here too; then there is nothing more to say. */

@@ -1,6 +1,6 @@
-import { CapsuleError, printableJson } from "../base/mod.ts";
+import { CapsuleError, printableJson, printableLine } from "../base/mod.ts";
 import { DEFAULT_LIMITS } from "../grants/mod.ts";
-import { digestCapsule } from "../manifest/mod.ts";
+import { type Capsule, digestCapsule } from "../manifest/mod.ts";
 import {
   collectOrphans,
   interrupted,
@@ -21,7 +21,7 @@ import { prepareComponent } from "./prepare_component.ts";
 import { warnOf } from "./report_ending.ts";
 import type { Resolved } from "./resolve_run.ts";
 import { type RecordedEnding, recordSession, type SessionRecord, writePlanOf } from "./session_record.ts";
-import { type LaterTree, TreeOfOne } from "./tree_of_one.ts";
+import { type LaterTree, RunTree } from "./run_tree.ts";
 import type { Context, Verb } from "./verb.ts";
 
 /** `boll serve-http CAPSULE`: a service capsule behind a listener, a fresh instance for each request. */
@@ -66,6 +66,7 @@ interface ServeFlags {
 async function runVerb(args: Arguments, context: Context): Promise<number> {
   const flags = readServeFlags(args);
   const resolved = await resolveAsking(args.operands[0]!, args, context, "service");
+  refuseDelegation(resolved.capsule);
   const { limits } = resolved.grants.grants;
   if (limits.cpu_seconds !== undefined) {
     // A cell's instances share one thread: the kernel counts them together.
@@ -103,13 +104,23 @@ function readCount(args: Arguments, flag: string, max: number): number | undefin
   throw new CapsuleError("usage.bad_value", `Read --${flag}: wanted a number from 1 to ${max}`);
 }
 
+/** No service delegates yet: a grant of it would have no effect. @throws `manifest.invalid` */
+function refuseDelegation({ manifest, manifestPath = "" }: Capsule): void {
+  if (manifest === undefined || (manifest.grants.spawn ?? []).length === 0) return;
+  const { line, column } = manifest.positions.at("grants.spawn");
+  throw new CapsuleError(
+    "manifest.invalid",
+    `${printableLine(manifestPath)}:${line}:${column}: grants.spawn: not supported for a service yet; remove it`,
+  );
+}
+
 type Interrupts = ReturnType<NonNullable<Context["watchInterrupts"]>>;
 
 async function serve(record: SessionRecord, flags: ServeFlags, interrupts: Interrupts): Promise<RecordedEnding> {
   const [drain, abort] = [new AbortController(), new AbortController()];
   const draining = AbortSignal.any([interrupts.first, drain.signal]);
   // As signals do: the first asks for a drain, the second for an end at once.
-  await using tree = TreeOfOne.later({ record, stop: () => (drain.signal.aborted ? abort : drain).abort() });
+  await using tree = RunTree.later({ record, stop: () => (drain.signal.aborted ? abort : drain).abort() });
   try {
     return await serveIn(record, flags, {
       tree,

@@ -145,20 +145,21 @@ Deno.test("boll check: a component that is no WebAssembly is exit 2, with the li
     }
   }));
 
-Deno.test("boll run: a capsule that may delegate is refused at the line that says so, also under a ceiling; without one it is not", () =>
+Deno.test("boll run, serve-http: what may delegate asks for consent; a service may not yet, at the line that says so", () =>
   withFolder(async (folder, boll) => {
     const manifest = (spawn: string) =>
       `{ "name": "guest", "version": "0.1.0", "component": "guest.wasm",\n  "grants": { "spawn": ${spawn} } }\n`;
     Deno.writeTextFileSync(`${folder}/boll.jsonc`, `{ "ceiling": {} }`);
-    for (const verb of ["run", "serve-http"]) {
-      writeCapsule(`${folder}/guest`, manifest(`["worker"]`));
-      const { exitCode, stderr } = await boll(verb, `${folder}/guest`, "--accept");
-      assertEquals(exitCode, 2);
-      assertStringIncludes(stderr, `${folder}/guest/capsule.jsonc:2:15: grants.spawn: not supported yet`);
-      writeCapsule(`${folder}/guest`, manifest("[]"));
-      const without = await boll(verb, `${folder}/guest`);
-      assertStringIncludes(without.stderr, "a foreign capsule that was not accepted yet");
-    }
+    writeCapsule(`${folder}/guest`, manifest(`["worker"]`));
+    const service = await boll("serve-http", `${folder}/guest`, "--accept");
+    assertEquals(service.exitCode, 2);
+    const refusal = `${folder}/guest/capsule.jsonc:2:15: grants.spawn: not supported for a service yet`;
+    assertStringIncludes(service.stderr, refusal);
+    const run = await boll("run", `${folder}/guest`);
+    assertStringIncludes(run.stderr, "a foreign capsule that was not accepted yet");
+    writeCapsule(`${folder}/guest`, manifest("[]"));
+    const without = await boll("serve-http", `${folder}/guest`);
+    assertStringIncludes(without.stderr, "a foreign capsule that was not accepted yet");
   }));
 
 Deno.test("boll lock: writes what the workspace has, from any folder of it; then it is current until a capsule changes", () =>

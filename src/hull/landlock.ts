@@ -102,8 +102,13 @@ export function landlockAbi(libc: Libc): number {
 }
 
 /** Confines this thread and all it starts; `no_new_privs` must be set. @throws `hull.failed` */
-export function raiseLandlock(libc: Libc, abi: number, paths: readonly PathRule[], ports: readonly PortRule[]): void {
-  const handled = handledBy(abi);
+export function raiseLandlock(
+  libc: Libc,
+  abi: number,
+  paths: readonly PathRule[],
+  ports: readonly PortRule[] | "any",
+): void {
+  const handled = ports === "any" ? { ...handledBy(abi), net: 0n } : handledBy(abi);
   const attributes = new BigUint64Array([handled.fs, handled.net, handled.scoped]);
   const ruleset = succeed(
     libc.call("landlock_create_ruleset", attributes, handled.size, 0),
@@ -111,7 +116,7 @@ export function raiseLandlock(libc: Libc, abi: number, paths: readonly PathRule[
   );
   try {
     for (const rule of paths) addPath(libc, ruleset, handled.fs, rule);
-    if (handled.net !== 0n) { for (const rule of ports) addPort(libc, ruleset, rule); }
+    if (ports !== "any" && handled.net !== 0n) { for (const rule of ports) addPort(libc, ruleset, rule); }
     restrict(libc, ruleset, abi);
   } finally {
     libc.call("close", ruleset);

@@ -76,7 +76,7 @@ export class ProcessHull implements Disposable {
     const abi = Math.max(0, landlockAbi(libc));
     if (abi > 0) {
       const terminals = rules.tty ? this.terminals().map(({ descriptor }) => descriptor) : [];
-      raiseLandlock(libc, abi, toPathRules(rules, terminals), toPortRules(rules));
+      raiseLandlock(libc, abi, toPathRules(rules, terminals), rules.anyTcp ? "any" : toPortRules(rules));
     }
     if (rules.seccomp) {
       raiseSeccomp(libc, {

@@ -80,6 +80,31 @@ export interface CacheMismatch {
   readonly detail: string;
 }
 
+/** The run's guest asked for another capsule, and a session of that was started. */
+export interface DelegationStart {
+  readonly delegation_id: string;
+  readonly child_session_id: string;
+  readonly capsule: string;
+  readonly version: string;
+  readonly deadline_ms: number;
+}
+
+/** It asked, and none was started. */
+export interface DelegationRefused {
+  /** As it was asked for. */
+  readonly capsule: string;
+  readonly kind: "refused" | "failed";
+  readonly reason: string;
+}
+
+/** A delegation has ended: how is in the child's own records. */
+export interface DelegationEnded {
+  readonly delegation_id: string;
+  readonly child_session_id?: string;
+  readonly status: string;
+  readonly duration_ms: number;
+}
+
 /** One HTTP request to a service capsule: no body, no field, no query. */
 export interface RequestEvent {
   readonly method: string;
@@ -120,6 +145,9 @@ export interface TraceFields {
   readonly connection: Connection;
   readonly limit: LimitEvent;
   readonly cache_mismatch: CacheMismatch;
+  readonly delegation_start: DelegationStart;
+  readonly delegation_refused: DelegationRefused;
+  readonly delegation: DelegationEnded;
   readonly request: RequestEvent;
   readonly cell_lost: CellLost;
   readonly session_end: SessionEnd;

@@ -3,6 +3,7 @@ import { type CachedComponent, cacheKey, findCached, findRunName } from "../comp
 import { checkImports, type Grants, refuseImports } from "../grants/mod.ts";
 import { digestCapsule, loadCapsule, parseProxy } from "../manifest/mod.ts";
 import { distil, type SpawnPayload } from "../protocol/control/mod.ts";
+import type { Delegator } from "./delegator.ts";
 import type { Denied } from "./run_cell.ts";
 import type { RunUpstream } from "./run_network.ts";
 import { readCertificates } from "./read_certificates.ts";
@@ -28,6 +29,7 @@ export async function runCommandSession(work: SessionWork): Promise<RoleResult> 
     kernel: work.kernel,
     ...(work.hull === undefined ? {} : { hull: work.hull }),
     ...upstreamOf(payload),
+    ...await delegatorOf(work),
     tmp: work.tmp,
     interrupt: control.signal,
     input: payload.instruction,
@@ -65,6 +67,14 @@ async function findComponent({ capsule, places }: SpawnPayload, grants: Grants):
   const missing = checkImports(component.description.imports, grants, loaded.manifest, "command");
   if (missing.length > 0) throw refuseImports(missing, loaded.manifestPath);
   return component;
+}
+
+/** Only a session that may delegate loads what that takes. */
+async function delegatorOf({ plan, trace, control }: SessionWork): Promise<{ delegator?: Delegator }> {
+  if (plan.grants.spawn.length === 0) return {};
+  const { remoteLauncher } = await import("./remote_launcher.ts");
+  const { recordedDelegator } = await import("./recorded_delegator.ts");
+  return { delegator: recordedDelegator(remoteLauncher(control.requests), trace) };
 }
 
 function upstreamOf({ upstream, tls_ca }: SpawnPayload): { upstream?: RunUpstream } {

@@ -4,6 +4,7 @@
  * @module
  */
 export * from "./build_component.ts";
+export * from "./child_launcher.ts";
 export { collectOrphans } from "./collect_orphans.ts";
 export * from "./outcome.ts";
 export { Pause } from "./pause.ts";
@@ -16,5 +17,6 @@ export * from "./self_command.ts";
 export type { HttpServing, ServingResult } from "./serve_http.ts";
 export { startServing } from "./start_serving.ts";
 export * from "./prepare_session.ts";
+export { recordedDelegator } from "./recorded_delegator.ts";
 export * from "./spawner_handle.ts";
-export { openHull } from "./supervisor_hull.ts";
+export { type CeilingPlaces, openHull } from "./supervisor_hull.ts";

@@ -11,7 +11,7 @@ import type { Pause } from "./pause.ts";
 import type { CellPlan } from "./plan.ts";
 import type { RunNetwork, RunUpstream } from "./run_network.ts";
 import { cellEnvironment, selfCommand, sourceFlags } from "./self_command.ts";
-import { supervisorRules } from "./supervisor_hull.ts";
+import { type CeilingPlaces, supervisorRules } from "./supervisor_hull.ts";
 import { type CellResult, DenialLimit, watchCell } from "./watch_cell.ts";
 
 /** Something the guest asked for and did not get. */
@@ -32,6 +32,8 @@ export interface CellRun {
   readonly trace: TraceWriter;
   /** This process's own hull, still open; absent where there is none. */
   readonly hull?: ProcessHull;
+  /** What this process holds under its hull beside that, for the sessions that it starts. */
+  readonly ceiling?: CeilingPlaces;
   /** The parts of wall 4 that this host was found to have. */
   readonly kernel: RunLoad["kernel"];
   /** The operator's proxy and certificates between the gate and the network. */
@@ -69,6 +71,7 @@ export async function runCell(
     ...load.folders,
     session: run.places.root,
     ...(network === undefined ? {} : { network: network.supervisor }),
+    ...(run.ceiling === undefined ? {} : { ceiling: run.ceiling }),
   };
   run.hull?.confine(supervisorRules(run.plan.grants, supervisorPlaces, terminal.includes(true)));
   const places = { ...load.folders, ...network?.places };

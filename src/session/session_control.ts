@@ -4,6 +4,7 @@ import { deadlinePassed, interrupted, type Outcome } from "./outcome.ts";
 import { Pause } from "./pause.ts";
 import type { SessionChannel } from "./session_channel.ts";
 import type { SessionLog } from "./session_log.ts";
+import { ToolRequests } from "./tool_requests.ts";
 
 /** How long the work has to end once it was told to, ms: a session without a supervisor is gone within 2 s. */
 const WIND_DOWN_MS = 1_500;
@@ -16,6 +17,8 @@ const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 /** What a session is told while it works: by its supervisor, by the clock and by the kernel. The first word to end counts. */
 export class SessionControl {
   readonly pause = new Pause();
+  /** What it asks of its supervisor. */
+  readonly requests: ToolRequests;
   readonly #channel: SessionChannel;
   readonly #log: SessionLog;
   readonly #stop = new AbortController();
@@ -27,6 +30,7 @@ export class SessionControl {
 
   constructor(channel: SessionChannel, log: SessionLog) {
     this.#channel = channel;
+    this.requests = new ToolRequests(channel);
     this.#log = log;
   }
 
@@ -107,8 +111,10 @@ export class SessionControl {
         break;
       case "spawn":
         throw new CapsuleError("protocol.unexpected", "Read a message: spawn came a second time");
-      case "inject":
       case "tool_result":
+        if (!this.requests.settle(message)) this.#drop(message.type, "this session has not asked for it");
+        break;
+      case "inject":
       case "budget_grant":
         this.#drop(message.type, "this session has not asked for it");
         break;

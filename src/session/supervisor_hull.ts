@@ -4,6 +4,12 @@ import { gatePorts, type Grants, listenPorts } from "../grants/mod.ts";
 import { ProcessHull } from "../hull/mod.ts";
 import { isCompiled } from "./self_command.ts";
 
+/** What the sessions below this process need, which narrow themselves further: absolute paths. */
+export interface CeilingPlaces {
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+}
+
 /** The places that this process and its cell need from here on; absolute real paths. */
 export interface SupervisorPlaces {
   /** The component's folder in the cache. */
@@ -15,6 +21,8 @@ export interface SupervisorPlaces {
   readonly work?: string;
   /** The gate of this process, when the network is granted. */
   readonly network?: { readonly gatePort: number; readonly proxy?: { readonly port: number } };
+  /** Absent: nothing is started but the cell. */
+  readonly ceiling?: CeilingPlaces;
 }
 
 /** Where the loader finds the libraries of a dynamically linked executable. */
@@ -54,14 +62,23 @@ export function supervisorRules(grants: Grants, places: SupervisorPlaces, tty: b
       ...hosts("ro"),
       ...(grants.fs.work === "ro" ? work : []),
       ...(places.network === undefined ? [] : realPlaces(NAME_PLACES)),
+      ...realPlaces(places.ceiling?.read ?? []),
     ],
-    write: [places.session, dirname(places.tmp), ...hosts("rw"), ...(grants.fs.work === "rw" ? work : [])],
+    write: [
+      places.session,
+      dirname(places.tmp),
+      ...hosts("rw"),
+      ...(grants.fs.work === "rw" ? work : []),
+      ...realPlaces(places.ceiling?.write ?? []),
+    ],
     execute: [Deno.execPath(), ...realPlaces(LIBRARY_PLACES)],
     symlinks: true,
     unixSockets: true,
     tty,
     tcpConnect: connectPorts(grants, places.network),
     tcpBind: listenPorts(grants),
+    // Each session below has a gate of its own, at a port that nobody knows yet.
+    ...(places.ceiling === undefined || places.network === undefined ? {} : { anyTcp: true }),
     udp: false, // seccomp's, which this process does not raise
     seccomp: false,
   };

@@ -19,3 +19,14 @@ Deno.test("supervisorRules: without a gate no port and no name files; with one e
   }
   assert(open.read.includes(Deno.realPathSync("/etc/hosts")));
 });
+
+Deno.test("supervisorRules: for sessions below it holds their places, and leaves TCP to them only where there is a network", () => {
+  const ceiling = { read: ["/proc"], write: [Deno.realPathSync("/tmp")] };
+  const alone = supervisorRules(NO_GRANTS, PLACES, false);
+  const shut = supervisorRules(NO_GRANTS, { ...PLACES, ceiling }, false);
+  assertEquals([alone.read.includes("/proc"), shut.read.includes("/proc"), shut.anyTcp], [false, true, undefined]);
+  assertEquals([alone.write.includes(ceiling.write[0]!), shut.write.includes(ceiling.write[0]!)], [false, true]);
+  const network = { gatePort: 40_000 };
+  assertEquals(supervisorRules(NO_GRANTS, { ...PLACES, ceiling, network }, false).anyTcp, true);
+  assertEquals(supervisorRules(NO_GRANTS, { ...PLACES, network }, false).anyTcp, undefined);
+});

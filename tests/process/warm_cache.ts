@@ -13,7 +13,7 @@ export async function warmGuest(bed: Bed, name: string): Promise<string> {
   const built = `${warmHome}/${name}.built`;
   if (!isThere(built)) {
     const build = new Deno.Command(Deno.env.get("BOLL_BIN") ?? `${REPOSITORY}/dist/boll`, {
-      args: ["run", "--dry-run", path],
+      args: ["explain", path],
       clearEnv: true,
       env: { ...bed.environment(), BOLL_HOME: warmHome },
     });

@@ -1,10 +1,11 @@
 import { CapsuleError } from "../base/mod.ts";
 import type { TreeAction, TreeNode } from "../protocol/tree/mod.ts";
-import { makeTemporaryFolder, removeControlPointer, writeControlPointer } from "../records/mod.ts";
+import { makeTemporaryFolder, removeControlPointer, type SessionPaths, writeControlPointer } from "../records/mod.ts";
+import type { TreeControl } from "../supervisor/tree_socket/mod.ts";
 import type { SessionRecord } from "./session_record.ts";
 
 /** What a run in the foreground can be asked to do. */
-export interface TreeOfOneOptions {
+export interface RunTreeOptions {
   readonly record: Pick<SessionRecord, "places" | "identity">;
   /** Ends it. */
   stop(): void;
@@ -12,45 +13,67 @@ export interface TreeOfOneOptions {
   readonly pause?: { hold(): unknown; release(): unknown };
 }
 
-/** A {@link TreeOfOne} that may not be there yet. */
+const ROOT = "0";
+
+/** The part of a session's places that says where its tree is asked. */
+type Pointing = Pick<SessionPaths, "control">;
+
+/** A {@link RunTree} that may not be there yet. */
 export interface LaterTree extends AsyncDisposable {
   open(): void;
   /** Opens it, if it was not; the component is there, and the cell starts. */
   started(): void;
+  /** Opens it, if it was not, with the sessions that the run delegates to. */
+  grow(below: TreeControl): void;
+  /** A session below has its places: from now on its records say where the tree is asked. */
+  add(places: Pointing): void;
+  /** It has ended. */
+  remove(places: Pointing): void;
 }
 
 /**
- * The control socket of a run that is a tree of one session, and the pointer to it in its records. A run goes on without
- * one where none can be made. Its code is loaded only here, while the cell starts.
+ * The control socket of a run, which is the root of its tree, and the pointers to it in the records of all that is in it.
+ * A run goes on without one where none can be made. Its code is loaded only here, while the cell starts.
  */
-export class TreeOfOne implements AsyncDisposable {
-  readonly #options: TreeOfOneOptions;
+export class RunTree implements AsyncDisposable {
+  readonly #options: RunTreeOptions;
   readonly #startedMs = Date.now();
   #state: TreeNode["state"] = "starting";
   #isStarted = false;
+  #below: TreeControl | undefined;
+  #socketPath: string | undefined;
+  readonly #pointing = new Set<Pointing>();
   readonly #opening: Promise<AsyncDisposable | undefined>;
 
-  constructor(options: TreeOfOneOptions) {
+  constructor(options: RunTreeOptions) {
     this.#options = options;
+    this.#pointing.add(options.record.places);
     this.#opening = this.#open().catch(() => undefined);
   }
 
   /** Makes one when it is first asked for it, if ever. */
-  static later(options: TreeOfOneOptions): LaterTree {
-    let tree: TreeOfOne | undefined;
-    const open = () => tree ??= new TreeOfOne(options);
+  static later(options: RunTreeOptions): LaterTree {
+    let tree: RunTree | undefined;
+    const open = () => tree ??= new RunTree(options);
     return {
       open,
       started: () => open().started(),
+      grow: (below) => open().#below = below,
+      add: (places) => tree?.#add(places),
+      remove: (places) => tree?.#remove(places),
       [Symbol.asyncDispose]: async () => await tree?.[Symbol.asyncDispose](),
     };
   }
 
-  /** Its only session. */
+  /** The run, and all that it delegated to. */
   list(): readonly TreeNode[] {
+    return [this.#root(), ...this.#below?.list() ?? []];
+  }
+
+  #root(): TreeNode {
     const { places, identity } = this.#options.record;
-    return [{
-      path: "0",
+    return {
+      path: ROOT,
       session_id: places.id,
       capsule: identity.name.slice(0, 128),
       state: this.#state,
@@ -60,12 +83,15 @@ export class TreeOfOne implements AsyncDisposable {
       tokens_out: 0,
       started_ms: this.#startedMs,
       progress_ms: this.#startedMs,
-    }];
+    };
   }
 
   /** @throws `tree.not_running`, `tree.refused` */
-  act(action: TreeAction, path: string): void {
-    if (path !== "0") throw new CapsuleError("tree.not_running", `Find ${path}: this tree has one session, 0`);
+  act(action: TreeAction, path: string): void | Promise<void> {
+    if (path !== ROOT) {
+      if (this.#below !== undefined) return this.#below.act(action, path);
+      throw new CapsuleError("tree.not_running", `Find ${path}: this tree has one session, ${ROOT}`);
+    }
     const { stop, pause } = this.#options;
     if (action === "stop") {
       this.#state = "ending";
@@ -78,6 +104,7 @@ export class TreeOfOne implements AsyncDisposable {
     if (action === "pause") pause.hold();
     else pause.release();
     this.#state = action === "pause" ? "paused" : this.#isStarted ? "running" : "starting";
+    return this.#below?.act(action, ROOT);
   }
 
   /** Its component is there, and its cell starts. */
@@ -86,21 +113,31 @@ export class TreeOfOne implements AsyncDisposable {
     if (this.#state === "starting") this.#state = "running";
   }
 
+  #add(places: Pointing): void {
+    this.#pointing.add(places);
+    if (this.#socketPath !== undefined) writeControlPointer(places, this.#socketPath);
+  }
+
+  #remove(places: Pointing): void {
+    if (this.#pointing.delete(places)) removeControlPointer(places);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await (await this.#opening)?.[Symbol.asyncDispose]();
   }
 
   async #open(): Promise<AsyncDisposable> {
     const { TreeSocket } = await import("../supervisor/tree_socket/mod.ts");
-    const { places } = this.#options.record;
     const folder = makeTemporaryFolder();
     try {
       const path = `${folder.path}/tree`;
       const socket = TreeSocket.open(path, this);
-      writeControlPointer(places, path);
+      this.#socketPath = path;
+      for (const places of this.#pointing) writeControlPointer(places, path);
       return {
-        async [Symbol.asyncDispose]() {
-          removeControlPointer(places);
+        [Symbol.asyncDispose]: async () => {
+          this.#socketPath = undefined;
+          for (const places of this.#pointing) removeControlPointer(places);
           await socket[Symbol.asyncDispose]();
           folder.remove();
         },

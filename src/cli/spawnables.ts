@@ -1,0 +1,140 @@
+import { CapsuleError, errorCodeOf, printableLine } from "../base/mod.ts";
+import { findRunName } from "../component/mod.ts";
+import type { Spawnable, Unspawnable } from "../delegation/mod.ts";
+import { DEFAULT_LIMITS } from "../grants/mod.ts";
+import { findLock, loadLocked, type Lock, type LockedCapsule } from "../package/mod.ts";
+import { type BuildRequest, ensureComponent } from "../session/mod.ts";
+import { type HeldComponent, holdComponent } from "./held_component.ts";
+import type { SessionRecord } from "./session_record.ts";
+
+/** How the components are built; `warn` takes a line for the operator. */
+export interface SpawnablesOptions extends Pick<BuildRequest, "interrupt" | "onMismatch"> {
+  warn(line: string): void;
+}
+
+/**
+ * What a run may delegate to, itself and by those it delegates to: loaded as the lock has it, and built for every memory
+ * that a guest of it may be given. All of it is held in the cache until this is disposed of.
+ */
+export class Spawnables implements Disposable {
+  readonly #found = new Map<string, Spawnable | Unspawnable>();
+  readonly #held: HeldComponent[] = [];
+
+  /** @throws `lock.*` when there is no lock that can be read */
+  static async open(record: SessionRecord, options: SpawnablesOptions): Promise<Spawnables> {
+    const spawnables = new Spawnables();
+    try {
+      await spawnables.#collect(record, options);
+      return spawnables;
+    } catch (error) {
+      spawnables[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** Folders of the capsules. */
+  get folders(): readonly string[] {
+    return [...this.#found.values()].flatMap((found) => "refused" in found ? [] : [found.capsule.root]);
+  }
+
+  find(name: string): Spawnable | Unspawnable {
+    return this.#found.get(name) ?? notInstalled(name);
+  }
+
+  [Symbol.dispose](): void {
+    for (const held of this.#held.splice(0)) held[Symbol.dispose]();
+  }
+
+  async #collect({ resolved, kernel }: SessionRecord, options: SpawnablesOptions): Promise<void> {
+    const { capsule, home, grants: { grants } } = resolved;
+    const lock = findLock(capsule.root);
+    const hull = kernel.landlock && kernel.seccomp;
+    const locked = new Map<string, LockedCapsule>();
+    for (const name of grants.spawn) {
+      const found = await this.#load(lock, name, options);
+      if (found !== undefined) locked.set(name, found);
+    }
+    const memories = memoriesOf(locked, grants.spawn, grants.limits.memory_mb);
+    for (const [name, { capsule, digests, manifest }] of locked) {
+      const built = new Map<number, HeldComponent["component"]>();
+      try {
+        for (const memoryMb of memories.get(name) ?? []) {
+          const held = await holdComponent(() =>
+            ensureComponent({
+              cacheRoot: home.cache,
+              componentPath: capsule.componentPath,
+              digest: digests.component,
+              memoryMb,
+              hull,
+              ...options,
+            })
+          );
+          this.#held.push(held);
+          if (findRunName(held.component.description.exports) === undefined) {
+            throw new CapsuleError("component.no_run_export", `Delegate to ${name}: it is no command`);
+          }
+          built.set(memoryMb, held.component);
+        }
+        const component = (memoryMb: number) => built.get(memoryMb);
+        this.#found.set(name, { capsule, manifest, digest: digests.capsule, component });
+      } catch (error) {
+        if (options.interrupt?.aborted || errorCodeOf(error) === undefined) throw error;
+        this.#refuse(name, "its component cannot be used", error, options);
+      }
+    }
+  }
+
+  async #load(lock: Lock, name: string, options: SpawnablesOptions): Promise<LockedCapsule | undefined> {
+    try {
+      return await loadLocked(lock, name);
+    } catch (error) {
+      const code = errorCodeOf(error);
+      if (code === undefined) throw error;
+      if (code === "capsule.not_installed") {
+        options.warn((error as Error).message);
+        this.#found.set(name, notInstalled(name));
+      } else {
+        const why = code === "capsule.changed"
+          ? "digest changed, its files are not those that boll.lock has"
+          : "what boll.lock has of it cannot be used";
+        this.#refuse(name, why, error, options);
+      }
+      return undefined;
+    }
+  }
+
+  /** The operator reads where and how, the guest that asks reads what. */
+  #refuse(name: string, why: string, error: unknown, { warn }: SpawnablesOptions): void {
+    warn((error as Error).message);
+    this.#found.set(name, { refused: `Delegate to ${name}: ${why}` });
+  }
+}
+
+function notInstalled(name: string): Unspawnable {
+  return { refused: `Delegate to ${printableLine(name, 80)}: not installed, boll.lock does not have it` };
+}
+
+/**
+ * For each capsule the memories that its guests may be given: what its manifest says, else the default or its parent's,
+ * whichever is less (the same as `fitGrants`); what is more than its parent's is refused before it starts.
+ */
+function memoriesOf(
+  locked: ReadonlyMap<string, LockedCapsule>,
+  spawn: readonly string[],
+  memoryMb: number,
+): Map<string, Set<number>> {
+  const memories = new Map<string, Set<number>>();
+  const pending = [{ spawn, memoryMb }];
+  for (let parent = pending.pop(); parent !== undefined; parent = pending.pop()) {
+    for (const name of parent.spawn) {
+      const { grants } = locked.get(name)?.manifest ?? {};
+      if (grants === undefined) continue;
+      const own = grants.limits?.memory_mb ?? Math.min(DEFAULT_LIMITS.memory_mb, parent.memoryMb);
+      const known = memories.get(name) ?? new Set<number>();
+      if (own > parent.memoryMb || known.has(own)) continue;
+      memories.set(name, known.add(own));
+      pending.push({ spawn: grants.spawn ?? [], memoryMb: own });
+    }
+  }
+  return memories;
+}

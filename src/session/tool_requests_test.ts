@@ -1,0 +1,33 @@
+import { assertEquals } from "@std/assert";
+import type { AgentMsg } from "../protocol/control/mod.ts";
+import { MAX_REQUESTS, ToolRequests } from "./tool_requests.ts";
+
+function requestsThatSend(): { readonly requests: ToolRequests; readonly sent: AgentMsg[] } {
+  const sent: AgentMsg[] = [];
+  return { requests: new ToolRequests({ send: async (message) => void sent.push(message) }), sent };
+}
+
+Deno.test("ToolRequests: each answer reaches who asked, in any order; a second, late or strange one nobody", async () => {
+  const { requests, sent } = requestsThatSend();
+  const [first, second] = [requests.ask("a", { x: 1 }), requests.ask("b", null)];
+  assertEquals(sent, [
+    { type: "tool_request", id: 1, name: "a", args: { x: 1 } },
+    { type: "tool_request", id: 2, name: "b", args: null },
+  ]);
+  const answer = (id: number, result: unknown, is_error: boolean) =>
+    requests.settle({ type: "tool_result", id, result, is_error });
+  assertEquals([answer(2, "two", true), answer(1, "one", false)], [true, true]);
+  assertEquals([answer(1, "late", false), answer(3, "strange", false), answer(-1, "", false)], [false, false, false]);
+  assertEquals(await first, { result: "one", is_error: false });
+  assertEquals(await second, { result: "two", is_error: true });
+});
+
+Deno.test("ToolRequests: no more wait than may; an answer makes room", async () => {
+  const { requests, sent } = requestsThatSend();
+  for (let i = 0; i < MAX_REQUESTS; i++) requests.ask("a", i);
+  assertEquals((await requests.ask("a", "more")).is_error, true);
+  assertEquals(sent.length, MAX_REQUESTS);
+  requests.settle({ type: "tool_result", id: 1, result: null, is_error: false });
+  requests.ask("a", "again");
+  assertEquals(sent.length, MAX_REQUESTS + 1);
+});
