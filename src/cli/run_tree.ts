@@ -59,8 +59,8 @@ export class RunTree implements AsyncDisposable {
       open,
       started: () => open().started(),
       grow: (below) => open().#below = below,
-      add: (places) => tree?.#add(places),
-      remove: (places) => tree?.#remove(places),
+      add: (places) => open().#add(places),
+      remove: (places) => open().#remove(places),
       [Symbol.asyncDispose]: async () => await tree?.[Symbol.asyncDispose](),
     };
   }

@@ -4,7 +4,7 @@ import { MAX_REQUESTS, ToolRequests } from "./tool_requests.ts";
 
 function requestsThatSend(): { readonly requests: ToolRequests; readonly sent: AgentMsg[] } {
   const sent: AgentMsg[] = [];
-  return { requests: new ToolRequests({ send: async (message) => void sent.push(message) }), sent };
+  return { requests: new ToolRequests({ send: (message) => Promise.resolve(void sent.push(message)) }), sent };
 }
 
 Deno.test("ToolRequests: each answer reaches who asked, in any order; a second, late or strange one nobody", async () => {
