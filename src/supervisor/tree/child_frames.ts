@@ -5,7 +5,8 @@ import {
   type TerminalMsg,
   type UnknownMessage,
 } from "../../protocol/control/mod.ts";
-import { breakProtocol, leaveAfterLastWord, still } from "./child_ladder.ts";
+import { breakProtocol, leaveAfterLastWord, still, then } from "./child_ladder.ts";
+import { receiveOutcome } from "./child_outcome.ts";
 import type { ChildEffect, ChildState, Step } from "./child_state.ts";
 import { FLOW_PER_SECOND, takeOne } from "./flow.ts";
 import { closeGate, openGate } from "./gates.ts";
@@ -119,16 +120,22 @@ function hearLastWord(state: ChildState, message: TerminalMsg, nowMs: number): S
   if (message.type !== "failed" && (message.type === "turn_done") !== (state.rules.role === "turn")) {
     return breakProtocol(state, `the session said ${message.type}, and its role is ${state.rules.role}`, nowMs);
   }
-  return leaveAfterLastWord({ ...state, terminal: message, progressMs: nowMs }, nowMs);
+  if (message.type !== "result") {
+    return leaveAfterLastWord({ ...state, terminal: message, progressMs: nowMs }, nowMs);
+  }
+  const { outcome, effects } = receiveOutcome(message.outcome);
+  const heard: ChildState = { ...state, terminal: { ...message, outcome }, progressMs: nowMs };
+  return then({ state: heard, effects }, (state) => leaveAfterLastWord(state, nowMs));
 }
 
-function hearTurn(state: ChildState, { outcome }: Frame<"turn">, nowMs: number): Step {
+function hearTurn(state: ChildState, message: Frame<"turn">, nowMs: number): Step {
   if (!state.rules.warm) return breakProtocol(state, "the session said turn, and it is not warm", nowMs);
+  const { outcome, effects } = receiveOutcome(message.outcome);
   const more = state.turnsQueued > 0;
   const deadlineMs = more ? nowMs + state.rules.deadlineMs + state.rules.timings.deadlineSlackMs : undefined;
   return {
     state: { ...state, lastTurn: outcome, turnOpen: more, turnsQueued: Math.max(0, state.turnsQueued - 1), deadlineMs },
-    effects: [{ kind: "notice", notice: { kind: "turn", outcome } }],
+    effects: [...effects, { kind: "notice", notice: { kind: "turn", outcome } }],
   };
 }
 

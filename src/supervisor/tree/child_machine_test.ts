@@ -383,6 +383,33 @@ Deno.test("news: gates, turns and health beyond what anybody can follow break th
   assertEquals(steady.state.reason, undefined);
 });
 
+Deno.test("outcomes: a long text is cut whatever the session did, and what nobody offers is refused in the log by name", () => {
+  const told = outcome({
+    result: "é".repeat(4_001),
+    scheduled: [{ after_ms: 1, instruction: "again" }, { after_ms: 2, instruction: "and again" }],
+    subscriptions: [{ uri: "file:///x", action: "look" }],
+  });
+  const lines = (life: Life) => life.effects.flatMap((effect) => effect.kind === "log" ? [effect.line] : []);
+  const once = new Life();
+  once.feed(READY, frame({ type: "result", outcome: told }), EXIT, DRAINED);
+  const cut = `${"é".repeat(4_000)} … [truncated]`;
+  assertEquals(once.ending.outcome, { ...told, result: cut });
+  assertEquals(lines(once).map((line) => line.split(":")[0]), [
+    "refused scheduled, 2 of them",
+    "refused subscriptions, 1 of them",
+  ]);
+  const warm = new Life({ warm: true });
+  warm.feed(
+    READY,
+    frame({ type: "turn", outcome: told }),
+    frame({ type: "turn", outcome: outcome({ result: { long: told.result } }) }),
+  );
+  const turns = warm.effects.flatMap((effect) =>
+    effect.kind === "notice" && effect.notice.kind === "turn" ? [effect.notice.outcome.result] : []
+  );
+  assertEquals([turns, lines(warm).length], [[cut, { long: told.result }], 2]);
+});
+
 Deno.test("unknown frames: counted, each type once in the log and at most 16 of them; no progress", () => {
   const life = new Life();
   life.feed(READY);
