@@ -18,15 +18,16 @@ import { paintFor } from "./paint.ts";
 import { JsonTracePrinter, TextTracePrinter, type TracePrinter } from "./trace_printer.ts";
 import type { Context, Verb } from "./verb.ts";
 
-const ACTIONS = ["show", "follow"];
+const ACTIONS = ["show", "follow", "tree"];
 const EXIT_INTERRUPTED = 130;
 
-/** `boll trace show|follow [SESSION|last]`: what a session did or does, as a timeline or as the recorded lines. */
+/** `boll trace show|follow|tree [SESSION|last]`: what a session did or does, as a timeline or as the recorded lines; what it
+ * delegated to, as a tree. */
 export const verb: Verb = {
   name: "trace",
   summary: "Show what a session did",
-  usage: "trace show|follow [SESSION|last] [options]",
-  operands: { min: 0, max: 2, names: ["show|follow", "SESSION"] },
+  usage: "trace show|follow|tree [SESSION|last] [options]",
+  operands: { min: 0, max: 2, names: ["show|follow|tree", "SESSION"] },
   options: [
     { name: "json", summary: "Print the events as they are recorded, one JSON object a line" },
     { name: "all", summary: "All of a long trace, not only its two ends" },
@@ -34,17 +35,20 @@ export const verb: Verb = {
   notes: [
     "SESSION is an id, a prefix of one that is unique (4 characters or more), or last",
     "(the default). follow prints events as they come, until the session ends, and",
-    "those of the sessions below it, each line with its path and capsule.",
+    "those of the sessions below it, each line with its path and capsule. tree draws",
+    "it with all that it delegated to: how each ended, its answer, its grants.",
     "",
     "  boll trace show",
     "  boll trace show ses_0196b2 --json",
     "  boll trace follow",
+    "  boll trace tree",
   ],
   async run(args, context) {
     const [action, wanted = "last"] = args.operands;
     requireAction(action);
     const home = openHome(context.readVariable);
     markCrashed(home);
+    if (action === "tree") return await drawTree(home, wanted, args, context);
     const { paths, printer } = open(home, wanted, args.has("json"), context);
     if (action === "follow") return await follow({ home, paths, printer, args, context });
     const state = stateOf(paths);
@@ -55,6 +59,14 @@ export const verb: Verb = {
     return 0;
   },
 };
+
+async function drawTree(home: Home, wanted: string, args: Arguments, context: Context): Promise<number> {
+  const { drawSessionTree, readSessionTree, sessionTreeLines } = await import("./session_tree.ts");
+  const tree = readSessionTree(home, findSession(home, wanted).id);
+  const drawn = args.has("json") ? sessionTreeLines(tree) : drawSessionTree(tree, paintFor(context.stdout, context));
+  context.stdout.write(drawn);
+  return 0;
+}
 
 function open(home: Home, wanted: string, json: boolean, context: Context) {
   const paths = findSession(home, wanted);

@@ -173,5 +173,22 @@ forEachMode(
     assertEquals(paths, [
       ...["asker", "middle", "worker", "mirror", "mirror", "mirror", "mirror"].map((name) => [name, "completed"]),
     ]);
+
+    const root = rootOf(bed);
+    const drawn = (await bed.run(["trace", "tree", root])).stdout;
+    const shape = drawn.split("\n").map((line) => /^[^a-z]*(asker|middle|worker|mirror)(?= 0)/.exec(line)?.[0]);
+    assertEquals(shape.filter((line) => line !== undefined), [
+      "asker",
+      ...["├─ middle", "│  └─ worker", "└─ mirror", "   └─ mirror", "      └─ mirror", "         └─ mirror"],
+    ]);
+    assertMatch(drawn, /worker 0\.1\.0 {2}ok {2}.* {2}answered 10 bytes {2}ses_/);
+    const lines = (await bed.run(["trace", "tree", root, "--json"])).stdout.trimEnd().split("\n");
+    const [first, second] = lines.map((line) => JSON.parse(line));
+    assertEquals([lines.length, first.status, second.spawned_by, second.delegation_status], [
+      7,
+      "completed",
+      root,
+      "ok",
+    ]);
   },
 );

@@ -1,0 +1,133 @@
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import type { Bed } from "../harness.ts";
+import { forEachMode } from "../harness.ts";
+import { waitForEnd } from "../processes.ts";
+import { DelegatingWorkspace } from "./delegating_workspace.ts";
+
+interface Node {
+  readonly path: string;
+  readonly session_id: string;
+  readonly state: string;
+  readonly pid: number;
+}
+
+/** What runs in the bed, once the session at `path` does. */
+async function untilRunning(bed: Bed, path: string): Promise<readonly Node[]> {
+  while (true) {
+    const { stdout } = await bed.run(["ps", "--json"]);
+    const nodes = stdout.trimEnd().split("\n").filter((line) => line !== "").map((line): Node => JSON.parse(line));
+    if (nodes.some((node) => node.path === path && node.state === "running")) return nodes;
+  }
+}
+
+function record(bed: Bed, session: string, name: string): Record<string, unknown> {
+  return JSON.parse(Deno.readTextFileSync(`${bed.home}/sessions/${session}/records/${name}.json`));
+}
+
+/** The sessions of the bed with how each ended, oldest first, as a verb that reads records says it. */
+async function endings(bed: Bed): Promise<string[][]> {
+  const { stdout } = await bed.run(["sessions", "--json"]);
+  return stdout.trimEnd().split("\n").map((line) => JSON.parse(line)).reverse().map(({ capsule, status }) => [
+    ...[capsule, status],
+  ]);
+}
+
+const ASK = `waitFor(delegate({ capsule: args[0], ...JSON.parse(args[1] ?? "{}") }))`;
+
+forEachMode("boll run: whatever becomes of a child, its parent reads it once: fails, floods, overdue", async (bed) => {
+  const space = new DelegatingWorkspace(bed);
+  await space.capsule("asker", { grants: { spawn: ["exits", "traps", "floods", "loops"] } });
+  await space.capsule("exits", { guest: "exit3" });
+  await space.capsule("traps", { guest: "trap" });
+  await space.capsule("floods", { guest: "flood" });
+  await space.capsule("loops", { guest: "loop" });
+  await space.lock();
+  const source = `
+    const children = ["exits", "traps", "floods"].map((capsule) => delegate({ capsule }));
+    const late = delegate({ capsule: "loops", deadlineMs: 1500 });
+    return [...children, late].map(waitFor);
+  `;
+  const { code, value, stderr } = await space.run("asker", source);
+  assertEquals(code, 0, stderr);
+  const texts = value as string[];
+  for (
+    const [index, words] of ["exits@0.1.0 ended error", "traps@0.1.0 ended error", "floods@0.1.0 ended error"].entries()
+  ) {
+    assertStringIncludes(texts[index]!, words);
+  }
+  assertStringIncludes(texts[2]!, "[cut at ");
+  assertStringIncludes(texts[3]!, "loops@0.1.0 ended terminated");
+  assertStringIncludes(texts[3]!, "detail: ended at the delegation deadline");
+  const id = /delegation (dlg_\w+)/.exec(texts[2]!)![1]!;
+  const kept = Deno.statSync(`${bed.sessions()[0]}/runtime/delegations/${id}.txt`);
+  assertEquals(kept.size, 10 * 1024 * 1024);
+});
+
+forEachMode(
+  "boll run: a child killed by the kernel is crashed, one that is stopped terminated, by the launcher's record",
+  async (bed) => {
+    const space = new DelegatingWorkspace(bed);
+    await space.capsule("asker", { grants: { spawn: ["loops"] } });
+    await space.capsule("loops", { guest: "loop" });
+    await space.lock();
+    for (const [act, status, detail] of [["kill", "crashed", /SIGKILL/], ["stop", "terminated", /stopped/]] as const) {
+      const run = bed.start([...space.command("asker", ASK), "loops"]);
+      const nodes = await untilRunning(bed, "0.1");
+      const child = nodes.find(({ path }) => path === "0.1")!;
+      if (act === "kill") Deno.kill(child.pid, "SIGKILL");
+      else assertEquals((await bed.run(["stop", "0.1"])).code, 0);
+      const { code, stdout, stderr } = await run.result();
+      assertEquals(code, 0, stderr);
+      assertStringIncludes(JSON.parse(stdout), `loops@0.1.0 ended ${status}`);
+      const completion = record(bed, child.session_id, "completion");
+      assertEquals([completion["status"], completion["reported_by"]], [status, "launcher"]);
+      assertMatch(String(completion["detail"]), detail);
+    }
+  },
+);
+
+forEachMode(
+  "boll run: who delegated and ends takes its children along: at its own end, and interrupted",
+  async (bed) => {
+    const space = new DelegatingWorkspace(bed);
+    await space.capsule("asker", { grants: { spawn: ["loops", "middle"] } });
+    await space.capsule("middle", { grants: { spawn: ["loops"] }, source: `waitFor(delegate({ capsule: "loops" }))` });
+    await space.capsule("loops", { guest: "loop" });
+    await space.lock();
+    const { code, stderr } = await space.run("asker", `delegate({ capsule: "loops" }).id()`);
+    assertEquals(code, 0, stderr);
+    assertEquals(await endings(bed), [["asker", "completed"], ["loops", "cancelled"]]);
+    const [, child] = bed.sessions().map((folder) => folder.split("/").at(-1)!);
+    const completion = record(bed, child!, "completion");
+    assertEquals([completion["status"], completion["detail"]], ["terminated", "the parent ended this delegation"]);
+
+    const run = bed.start([...space.command("asker", ASK), "middle"]);
+    const nodes = await untilRunning(bed, "0.1.1");
+    run.child.kill("SIGINT");
+    assertEquals((await run.result()).code, 130);
+    assertEquals((await endings(bed)).slice(2), [
+      ...[["asker", "cancelled"], ["middle", "cancelled"], ["loops", "cancelled"]],
+    ]);
+    for (const { pid } of nodes) await waitForEnd(pid);
+  },
+);
+
+forEachMode(
+  "boll run: all of a tree killed at once: nobody is left, and the next verb says that it crashed",
+  async (bed) => {
+    const space = new DelegatingWorkspace(bed);
+    await space.capsule("asker", { grants: { spawn: ["middle", "loops"] } });
+    await space.capsule("middle", { grants: { spawn: ["loops"] }, source: `waitFor(delegate({ capsule: "loops" }))` });
+    await space.capsule("loops", { guest: "loop" });
+    await space.lock();
+    const run = bed.start([...space.command("asker", ASK), "middle"]);
+    const nodes = await untilRunning(bed, "0.1.1");
+    run.child.kill("SIGKILL");
+    Deno.kill(nodes.find(({ path }) => path === "0.1")!.pid, "SIGKILL");
+    await run.result();
+    for (const { pid } of nodes) await waitForEnd(pid);
+    assertEquals((await endings(bed)).map(([name, status]) => [name, status === "cancelled" ? "crashed" : status]), [
+      ...[["asker", "crashed"], ["middle", "crashed"], ["loops", "crashed"]],
+    ]);
+  },
+);
