@@ -1,4 +1,4 @@
-import { printableLine } from "../base/mod.ts";
+import { errorCodeOf, printableLine } from "../base/mod.ts";
 import { Launcher, type LauncherOptions } from "../delegation/mod.ts";
 import { achievedContainment, type Grants } from "../grants/mod.ts";
 import { probeHull, ProcessTree } from "../hull/mod.ts";
@@ -100,9 +100,14 @@ function ceilingOf({ resolved: { home, upstream } }: SessionRecord, { folders }:
 /** Absent where there is none to be had: then only a child's own process group can be reached. */
 function openProcesses(): ProcessTree | undefined {
   if (Deno.build.os !== "linux") return undefined;
-  const processes = ProcessTree.open();
-  processes.becomeSubreaper();
-  return processes;
+  try {
+    const processes = ProcessTree.open();
+    processes.becomeSubreaper();
+    return processes;
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return undefined;
+  }
 }
 
 function onAbort(signal: AbortSignal, work: () => unknown): void {

@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Bed } from "../harness.ts";
-import { forEachMode } from "../harness.ts";
+import { forEachMode, forMode } from "../harness.ts";
 import { waitForEnd } from "../processes.ts";
 import { DelegatingWorkspace } from "./delegating_workspace.ts";
 
@@ -129,5 +129,27 @@ forEachMode(
     assertEquals((await endings(bed)).map(([name, status]) => [name, status === "cancelled" ? "crashed" : status]), [
       ...[["asker", "crashed"], ["middle", "crashed"], ["loops", "crashed"]],
     ]);
+  },
+);
+
+forMode(
+  "binary",
+  "boll run: more children than a session may have are refused by the gate, and the run ends them all",
+  async (bed) => {
+    const space = new DelegatingWorkspace(bed);
+    await space.capsule("asker", { grants: { spawn: ["blocks"] } });
+    await space.capsule("blocks", { guest: "block" });
+    await space.lock();
+    const source = `
+    const answers = Array.from({ length: 9 }, () => attempt(() => delegate({ capsule: "blocks" })));
+    return answers.map(({ ok, err }) => ok ? "started" : err.tag + ": " + err.val);
+  `;
+    const { code, value, stderr } = await space.run("asker", source);
+    assertEquals(code, 0, stderr);
+    const answers = value as string[];
+    assertEquals(answers.slice(0, 8), Array(8).fill("started"));
+    const refusal = "refused: Start a session: the session has 8 living children, at most 8 may be (breadth)";
+    assertEquals(answers[8], refusal);
+    assertEquals((await endings(bed)).map(([, status]) => status), ["completed", ...Array(8).fill("cancelled")]);
   },
 );
