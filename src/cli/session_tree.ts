@@ -1,5 +1,5 @@
 import { join } from "@std/path";
-import { printableJson, printableLine } from "../base/mod.ts";
+import { isId, printableJson, printableLine } from "../base/mod.ts";
 import {
   describeSession,
   findSessionStart,
@@ -46,6 +46,17 @@ export function readSessionTree(home: Home, id: string): SessionTree {
     below.set(parent, [...below.get(parent) ?? [], { ...start, session_id: other }]);
   }
   return treeOf(home, root, startOf(home, id), below);
+}
+
+/** Where a session's tree begins: the one that started it, and so on up, as far as the records go. */
+export function rootOf(home: Home, id: string): string {
+  for (let at = id;;) {
+    const parent = startOf(home, at)?.["spawned_by"];
+    // A session is older than what it started: whatever a record says, this ends.
+    if (typeof parent !== "string" || !isId(parent, "ses") || parent >= at) return at;
+    if (startOf(home, parent) === undefined) return at;
+    at = parent;
+  }
 }
 
 /** A session is older than what it started: ids say so, and no circle is followed. */

@@ -61,8 +61,10 @@ export const verb: Verb = {
 };
 
 async function drawTree(home: Home, wanted: string, args: Arguments, context: Context): Promise<number> {
-  const { drawSessionTree, readSessionTree, sessionTreeLines } = await import("./session_tree.ts");
-  const tree = readSessionTree(home, findSession(home, wanted).id);
+  const { drawSessionTree, readSessionTree, rootOf, sessionTreeLines } = await import("./session_tree.ts");
+  const { id } = findSession(home, wanted);
+  // The newest session is one that the newest run started, if it started any.
+  const tree = readSessionTree(home, wanted === "last" ? rootOf(home, id) : id);
   const drawn = args.has("json") ? sessionTreeLines(tree) : drawSessionTree(tree, paintFor(context.stdout, context));
   context.stdout.write(drawn);
   return 0;

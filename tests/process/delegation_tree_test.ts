@@ -182,6 +182,7 @@ forEachMode(
       ...["├─ middle", "│  └─ worker", "└─ mirror", "   └─ mirror", "      └─ mirror", "         └─ mirror"],
     ]);
     assertMatch(drawn, /worker 0\.1\.0 {2}ok {2}.* {2}answered 10 bytes {2}ses_/);
+    assertEquals((await bed.run(["trace", "tree"])).stdout, drawn);
     const lines = (await bed.run(["trace", "tree", root, "--json"])).stdout.trimEnd().split("\n");
     const [first, second] = lines.map((line) => JSON.parse(line));
     assertEquals([lines.length, first.status, second.spawned_by, second.delegation_status], [
