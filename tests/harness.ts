@@ -8,6 +8,7 @@
  */
 import { join } from "@std/path";
 import { fixture } from "./fixtures/fixture.ts";
+import { warmGuest } from "./warm_cache.ts";
 import { collect, RunningBoll, type RunOptions, type RunResult } from "./running_boll.ts";
 
 export { fixture } from "./fixtures/fixture.ts";
@@ -150,7 +151,7 @@ export class Bed implements AsyncDisposable {
   /** Evaluates JavaScript in the probe guest, with what `flags` grant. */
   async probe(source: string, options: ProbeOptions = {}): Promise<ProbeResult> {
     const { flags = [], args = [], ...rest } = options;
-    const result = await this.run(["run", await fixture("probe"), ...flags, "--", source, ...args], rest);
+    const result = await this.run(["run", await warmGuest(this, "probe"), ...flags, "--", source, ...args], rest);
     return { ...result, value: parseLastLine(result.stdout) };
   }
 

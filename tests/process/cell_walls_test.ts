@@ -3,7 +3,7 @@ import { forEachMode, forMode } from "../harness.ts";
 import { argumentsOf, descriptorsOf, environmentOf, statusField } from "../processes.ts";
 import { startProbe } from "./guest_run.ts";
 import { assertNothingLeft } from "./leftovers.ts";
-import { warmGuest } from "./warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 
 /** What a caller might have in its environment, none of it for a guest or a child. */
 const CALLERS = {

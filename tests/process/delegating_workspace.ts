@@ -3,7 +3,7 @@
  */
 import { join } from "@std/path";
 import { type Bed, type RunningBoll, type RunResult } from "../harness.ts";
-import { warmGuest } from "./warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 
 /** One capsule of the workspace. */
 export interface CapsuleOptions {

@@ -1,7 +1,7 @@
 import { type Bed, type RunningBoll } from "../harness.ts";
 import { childrenOf } from "../processes.ts";
 import { type RunOptions } from "../running_boll.ts";
-import { warmGuest } from "./warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 
 /** A run whose guest has said that it is up. */
 export interface GuestRun {

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Bed, forEachMode, forMode } from "../harness.ts";
 import { buildText } from "../fixtures/build.ts";
 import { assertLastLine, type Ending, endingOf, limitedCapsule, sessionEnd } from "./limited_run.ts";
-import { warmGuest } from "./warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 
 const MIB = 2 ** 20;
 const CAP_MIB = 64;

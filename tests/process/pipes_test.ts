@@ -3,7 +3,7 @@ import { type Bed, forEachMode } from "../harness.ts";
 import { runInShell } from "../storms/shell.ts";
 import { assertNothingLeft } from "./leftovers.ts";
 import { sessionEnd } from "./limited_run.ts";
-import { warmGuest } from "./warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 
 /** How the newest session ended. */
 function ending(bed: Bed): unknown[] {

@@ -7,7 +7,7 @@ import type { PreparedSession } from "../../src/session/mod.ts";
 import type { Bed, TraceEvent } from "../harness.ts";
 import { OutputReader } from "../running_boll.ts";
 import { prepareCapsule, type SessionOptions } from "./prepare_capsule.ts";
-import { warmGuest } from "./warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 
 export { prepareCapsule, type SessionOptions } from "./prepare_capsule.ts";
 

@@ -17,7 +17,7 @@ import {
   startProbeSession,
   startSession,
 } from "./running_session.ts";
-import { warmGuest } from "./warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 
 const SECRET = "hunter2-in-the-clear";
 

@@ -5,7 +5,7 @@ import { Terminal } from "../terminal.ts";
 import { WAYS_TO_BE_BUSY } from "./guest_run.ts";
 import { assertNothingLeft, processesOf, waitForNoProcess } from "./leftovers.ts";
 import { sessionEnd } from "./limited_run.ts";
-import { warmGuest } from "./warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 
 /** A person's shell: interactive, with job control, in a terminal of its own. */
 class Shell implements AsyncDisposable {

@@ -2,7 +2,7 @@ import { assert, assertEquals, assertMatch } from "@std/assert";
 import { forMode } from "../harness.ts";
 import { runInShell } from "./shell.ts";
 import { assertNothingAfterGc, assertWholeRecords, halfMade } from "./whole_records.ts";
-import { warmGuest } from "../process/warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 
 forMode(
   "binary",

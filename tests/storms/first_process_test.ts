@@ -5,7 +5,7 @@ import { collect, type RunningBoll } from "../running_boll.ts";
 import { waitForLog } from "../behaviour/running_service.ts";
 import { assertNothingLeft } from "../process/leftovers.ts";
 import { sessionEnd } from "../process/limited_run.ts";
-import { warmGuest } from "../process/warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 
 /** In a process namespace of its own, `boll` is process 1: as the entrypoint of a container. */
 const UNSHARE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"] as const;

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { join } from "@std/path";
 import { Bed, forMode } from "../harness.ts";
-import { warmGuest } from "../process/warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 import { runInShell } from "./shell.ts";
 import { diskTest, SmallDisk } from "./small_disk.ts";
 

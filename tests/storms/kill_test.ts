@@ -3,7 +3,7 @@ import { join } from "@std/path";
 import { type Bed, forMode } from "../harness.ts";
 import { childrenOf } from "../processes.ts";
 import { waitForNoProcess } from "../process/leftovers.ts";
-import { warmGuest } from "../process/warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 import { seededRandom, stormSeed } from "./seeded_random.ts";
 import { assertNothingAfterGc, assertWholeRecords, namesIn, sessionsOf } from "./whole_records.ts";
 

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { forMode } from "../harness.ts";
-import { warmGuest } from "../process/warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 import { quote, runInShell } from "./shell.ts";
 
 const NAMES = [

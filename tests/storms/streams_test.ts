@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { fixture, forMode } from "../harness.ts";
 import { quote, runInShell } from "./shell.ts";
 import { sessionsOf, wholeTrace } from "./whole_records.ts";
-import { warmGuest } from "../process/warm_cache.ts";
+import { warmGuest } from "../warm_cache.ts";
 
 const STREAMS = ["<&-", ">&-", "2>&-"] as const;
 
