@@ -31,24 +31,49 @@ export function verdict(counts: TestCounts | undefined, exitCode: number): numbe
   return counts && counts.failed === 0 && counts.passed > 0 ? 0 : 1;
 }
 
-async function runTests(paths: readonly string[]): Promise<number> {
+/** Folders whose tests start many processes and wait for them: a lane of their own beside all others. */
+const PROCESS_FOLDERS = ["tests/process", "tests/sandbox", "tests/storms"];
+
+/** The arguments of each `deno test` that runs beside the others; together they are every test, each once. */
+export function lanesFor(paths: readonly string[], cores: number): readonly (readonly string[])[] {
+  if (paths.length > 0 || cores < 2) return [paths];
+  return [[`--ignore=${PROCESS_FOLDERS.join(",")}`], PROCESS_FOLDERS];
+}
+
+/** What one `deno test` printed; a live one has the screen meanwhile. */
+async function runLane(args: readonly string[], isLive: boolean): Promise<{ output: Uint8Array[]; code: number }> {
   const command = new Deno.Command(Deno.execPath(), {
-    args: ["test", "--allow-all", "--no-check", "--frozen", ...paths],
+    args: ["test", "--allow-all", "--no-check", "--frozen", ...args],
     stdin: "null",
     stdout: "piped",
     stderr: "inherit",
   });
   const child = command.spawn();
-  const decoder = new TextDecoder();
-  let output = "";
+  const output: Uint8Array[] = [];
   for await (const chunk of child.stdout) {
-    Deno.stdout.writeSync(chunk);
-    output = (output + decoder.decode(chunk, { stream: true })).slice(-65_536);
+    if (isLive) Deno.stdout.writeSync(chunk);
+    output.push(chunk);
   }
-  const counts = readCounts(output);
   const { code } = await child.status;
-  console.log(counts ? `${counts.passed} passed, ${counts.failed} failed` : "deno test printed no summary");
-  return verdict(counts, code);
+  return { output, code };
+}
+
+async function runTests(paths: readonly string[]): Promise<number> {
+  const lanes = await Promise.all(
+    lanesFor(paths, navigator.hardwareConcurrency).map((args, index) => runLane(args, index === 0)),
+  );
+  const verdicts: number[] = [];
+  const sum = { passed: 0, failed: 0 };
+  for (const [index, { output, code }] of lanes.entries()) {
+    if (index > 0) { for (const chunk of output) Deno.stdout.writeSync(chunk); }
+    const counts = readCounts(await new Blob(output as BlobPart[]).text());
+    if (counts === undefined) console.log("deno test printed no summary");
+    sum.passed += counts?.passed ?? 0;
+    sum.failed += counts?.failed ?? 0;
+    verdicts.push(verdict(counts, code));
+  }
+  console.log(`${sum.passed} passed, ${sum.failed} failed`);
+  return verdicts.find((code) => code !== 0) ?? 0;
 }
 
 if (import.meta.main) Deno.exit(await runTests(Deno.args));

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { readCounts, verdict } from "./run_tests.ts";
+import { lanesFor, readCounts, verdict } from "./run_tests.ts";
 
 Deno.test("readCounts reads deno's summary, with colors, steps and ignored tests, and nothing else", () => {
   assertEquals(readCounts("a ... ok (1ms)\n\nok | 3 passed | 0 failed (8ms)\n\n"), { passed: 3, failed: 0 });
@@ -21,4 +21,11 @@ Deno.test("verdict is zero only when tests ran and none failed", () => {
   assertEquals(verdict({ passed: 5, failed: 1 }, 0), 1);
   assertEquals(verdict(undefined, 0), 1);
   assertEquals(verdict({ passed: 5, failed: 0 }, 3), 3);
+});
+
+Deno.test("lanesFor: two lanes where there are cores for them, which together leave nothing out", () => {
+  const [others, processes] = lanesFor([], 2);
+  assertEquals(others, [`--ignore=${processes!.join(",")}`]);
+  assertEquals(lanesFor([], 1), [[]]);
+  assertEquals(lanesFor(["src/wasi"], 8), [["src/wasi"]]);
 });
