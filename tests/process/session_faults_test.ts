@@ -61,6 +61,7 @@ forEachMode(
       "lock",
       "out",
       "plan.json",
+      "trace.jsonl",
     ]);
     prepared[Symbol.dispose]();
   },
