@@ -37,7 +37,11 @@ const PROCESS_FOLDERS = ["tests/process", "tests/sandbox", "tests/storms"];
 /** The arguments of each `deno test` that runs beside the others; together they are every test, each once. */
 export function lanesFor(paths: readonly string[], cores: number): readonly (readonly string[])[] {
   if (paths.length > 0 || cores < 2) return [paths];
-  return [[`--ignore=${PROCESS_FOLDERS.join(",")}`], PROCESS_FOLDERS];
+  const others = [...Deno.readDirSync("tests")].filter(({ name, isDirectory }) =>
+    isDirectory || /_test\.ts$/.test(name)
+  )
+    .map(({ name }) => `tests/${name}`).filter((path) => !PROCESS_FOLDERS.includes(path)).sort();
+  return [["src", ".ci", "capsules", ...others], PROCESS_FOLDERS];
 }
 
 /** What one `deno test` printed; a live one has the screen meanwhile. */
