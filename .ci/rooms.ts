@@ -28,10 +28,10 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   wasi: ["base", "grants"],
   guest: ["base", "protocol", "component", "wasi", "hull", "grants"],
   supervisor: ["base", "protocol"],
-  session: [...BELOW_SESSION, "supervisor"],
+  door: ["base", "records"],
+  session: [...BELOW_SESSION, "supervisor", "door"],
   delegation: ["base", "manifest", "grants", "records", "protocol", "supervisor", "session"],
   agent: ["base", "grants", "protocol", "records", "session"],
-  door: ["base", "records", "session", "delegation"],
   package: ["base", "manifest"],
   cli: [...BELOW_SESSION, "supervisor", "session", "delegation", "agent", "door", "package"],
 };
