@@ -2,7 +2,7 @@ import { CapsuleError } from "../base/mod.ts";
 import { type CachedComponent, cacheKey, findCached, findRunName } from "../component/mod.ts";
 import { checkImports, type Grants, refuseImports } from "../grants/mod.ts";
 import { digestCapsule, loadCapsule, parseProxy } from "../manifest/mod.ts";
-import { distil, type SpawnPayload } from "../protocol/control/mod.ts";
+import { ALLOWED_TOOLS_ROLE, distil, type SpawnPayload } from "../protocol/control/mod.ts";
 import type { Delegator } from "./delegator.ts";
 import type { Denied } from "./run_cell.ts";
 import type { RunUpstream } from "./run_network.ts";
@@ -41,11 +41,27 @@ export async function runCommandSession(work: SessionWork): Promise<RoleResult> 
   return { outcome: result.outcome, answer: distil(result.head), ...(result.usage ? { usage: result.usage } : {}) };
 }
 
-/** What would have no effect is refused by name. */
-function refuseUnsupported({ output_schema, warm }: SpawnPayload): void {
-  const found = output_schema !== undefined ? "output_schema" : warm ? "warm" : undefined;
+/** What would have no effect is refused by name, and so is what only a session with a model can do. */
+function refuseUnsupported(payload: SpawnPayload): void {
+  const found = Object.entries(withoutEffect(payload)).find(([, isThere]) => isThere)?.[0];
   if (found === undefined) return;
   throw new CapsuleError("payload.unsupported", `Start a command session: found ${found}, which a command has not`);
+}
+
+/** Whether what a command has no use for is there. The tool grant is minted for every session, and binds its supervisor. */
+function withoutEffect(payload: SpawnPayload) {
+  const { output_contract, output_schema, context_seed, intelligence, mcp_servers, a2a_peers, gated_tools } = payload;
+  return {
+    output_contract: output_contract !== undefined,
+    output_schema: output_schema !== undefined,
+    context_seed: context_seed.some(({ role }) => role !== ALLOWED_TOOLS_ROLE),
+    intelligence: intelligence !== undefined,
+    mcp_servers: mcp_servers.length > 0,
+    a2a_peers: a2a_peers.length > 0,
+    gated_tools: gated_tools.length > 0,
+    warm: payload.warm,
+    turn: payload.turn !== undefined,
+  };
 }
 
 async function findComponent({ capsule, places }: SpawnPayload, grants: Grants): Promise<CachedComponent> {

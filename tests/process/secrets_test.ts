@@ -43,8 +43,8 @@ class Tree implements AsyncDisposable {
   }
 }
 
-const TASK: Partial<SpawnPayload> = {
-  instruction: `do ${SECRET}`,
+/** What a command is refused for, each full of what is secret. */
+const REFUSED: Partial<SpawnPayload> = {
   output_contract: SECRET,
   context_seed: [{ role: "user", content: SECRET }],
   intelligence: { uri: `https://${SECRET}.example`, token: SECRET, headers: [["x-key", SECRET]] },
@@ -53,7 +53,7 @@ const TASK: Partial<SpawnPayload> = {
 };
 
 async function spawn(tree: Tree, bed: Bed, source: string, change: (payload: SpawnPayload) => SpawnPayload) {
-  const task = { ...TASK, args: [source] };
+  const task = { instruction: `do ${SECRET}`, args: [source] };
   const options = { task, grants: { env: ["TOKEN"] }, envValues: { TOKEN: SECRET } };
   const prepared = await prepareGuest(bed, "probe", options);
   const launch = { ...prepared.launch, payload: change(prepared.launch.payload) };
@@ -95,6 +95,7 @@ forEachMode(
       [(payload) => ({ ...payload, places: { ...payload.places, root: `/${SECRET}` } }), "crashed"],
       [(payload) => ({ ...payload, mcp_servers: [{ name: SECRET }] }), "crashed"],
       [(payload) => ({ ...payload, env: [[SECRET]] }), "crashed"],
+      [(payload) => ({ ...payload, ...REFUSED }), "failed"],
       [(payload) => ({ ...payload, upstream: { proxy: `http://u:${SECRET}@proxy.example` } }), "failed"],
     ];
     for (const [change, status] of broken) {

@@ -3,7 +3,7 @@ import type { SpawnPayload } from "../../src/protocol/control/mod.ts";
 import { encodeFrame } from "../../src/protocol/mod.ts";
 import { NO_GRANTS } from "../../src/grants/mod.ts";
 import { markIfCrashed } from "../../src/records/mod.ts";
-import { type Bed, forEachMode, REPOSITORY } from "../harness.ts";
+import { type Bed, forEachMode, forMode, REPOSITORY } from "../harness.ts";
 import { childrenOf, waitForEnd } from "../processes.ts";
 import { assertNothingLeft, waitForNoProcess } from "./leftovers.ts";
 import {
@@ -71,11 +71,7 @@ forEachMode("session: no secret of its first frame is on stderr, in its frames o
   await using started = await startSession(bed, "ok", {
     grants: { env: ["TOKEN"] },
     envValues: { TOKEN: SECRET },
-    task: {
-      instruction: SECRET,
-      intelligence: { uri: "https://model.example", token: SECRET, headers: [["x-key", SECRET]] },
-      context_seed: [{ role: "user", content: SECRET }],
-    },
+    task: { instruction: SECRET },
   });
   const { session, prepared } = started;
   await session.send({ type: "swap_intel", uri: `https://${SECRET}`, token: SECRET, policy: "finish-on-old" });
@@ -167,8 +163,6 @@ forEachMode(
       [{ limits: { deadline_ms: 3_600_001 } }, "payload.over_ceiling", 2],
       [{ task: { depth: 5 } }, "payload.over_ceiling", 2],
       [{ limits: { memory_bytes: limits.memory_mb * 2 ** 20 - 1 } }, "payload.over_ceiling", 2],
-      [{ task: { warm: true } }, "payload.unsupported", 2],
-      [{ task: { output_schema: { type: "object" } } }, "payload.unsupported", 2],
       [{ task: { role: "agent", intelligence } }, "role.unsupported", 2],
     ];
     for (const [options, failed, code, change] of refusals) {
@@ -186,6 +180,45 @@ forEachMode(
     assertEquals((await started.session.result()).code, 0);
   },
 );
+
+/** What a command has no use for, each as a parent might send it. */
+const WITHOUT_EFFECT: Partial<SpawnPayload> = {
+  output_contract: SECRET,
+  output_schema: { description: SECRET },
+  context_seed: [{ role: "user", content: SECRET }],
+  intelligence: { uri: "https://model.example", token: SECRET, headers: [["x-key", SECRET]] },
+  mcp_servers: [{ name: "files", url: `https://${SECRET}.example`, headers: [] }],
+  a2a_peers: [{ name: "peer", url: "https://peer.example", token: SECRET, headers: [] }],
+  gated_tools: [SECRET],
+  warm: true,
+  turn: {
+    kind: "turn",
+    system: SECRET,
+    messages: [],
+    tools: [],
+    internal: [],
+    mcp_routes: {},
+    max_rounds: 0,
+    budget_admission: false,
+    idempotency_prefix: "",
+    max_tokens_per_call: 0,
+    turn_id: "",
+  },
+};
+
+forMode("binary", "session: each field that would have no effect on a command is refused by its name", async (bed) => {
+  for (const [name, value] of Object.entries(WITHOUT_EFFECT)) {
+    await using refused = await startSession(bed, "ok", { task: { [name]: value } });
+    const { failed, code, last, stderr } = await refused.session.result();
+    assertEquals([name, failed, code], [name, "payload.unsupported", 2]);
+    const { message } = last!["error"] as { message: string };
+    assertEquals(message, `Start a command session: found ${name}, which a command has not`);
+    assert(!`${stderr}${textsBelow(refused.prepared.places.root)}`.includes(SECRET), name);
+  }
+  const grant = { role: "boll/allowed-tools", content: '["delegate-task"]' } as const;
+  await using granted = await startSession(bed, "ok", { task: { context_seed: [grant] } });
+  assertEquals((await granted.session.result()).code, 0);
+});
 
 forEachMode("session: a capsule changed, or a build tampered with, after it was prepared is not run", async (bed) => {
   const folder = bed.folder("own");
