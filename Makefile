@@ -9,11 +9,11 @@ DENO := .ci/deno
 help: ## print these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' Makefile
 
-run: capsules ## run a sample capsule on the files in docs/, behind its walls; its report, grants, walls and trace
-	@mkdir -p .build/report
-	@$(DENO) task --quiet boll run capsules/word-count --accept --mount ./docs:/data:ro --work .build/report
-	@echo && cat .build/report/report.txt && echo
-	@$(DENO) task --quiet boll trace show last
+run: capsules ## run a sample capsule on the files in docs/, that delegates to another; its answer, the tree, and what the other did
+	@$(DENO) task --quiet boll lock capsules
+	@echo && $(DENO) task --quiet boll run capsules/relay --accept --mount ./docs:/docs:ro -- count the words
+	@$(DENO) task --quiet boll trace tree
+	@echo && $(DENO) task --quiet boll trace show last
 
 test: build capsules ## all that CI checks: format, lint, types, and every test, on the source and on the binary
 	@$(DENO) task --quiet ok
