@@ -7,6 +7,7 @@
 export * from "./agent_messages.ts";
 export * from "./allowed_tools.ts";
 export * from "./control_messages.ts";
+export { type DoorPeer, type DoorSpec, MAX_QUEUE_DEPTH } from "./door_spec.ts";
 export * from "./intelligence.ts";
 export { type JsonSchema, jsonSchema, MAX_JSON_DEPTH, MAX_SCHEMA_BYTES } from "./opaque_json.ts";
 export * from "./session_limits.ts";

@@ -120,6 +120,17 @@ export const FULL_PAYLOAD: SpawnPayload = {
   args: ["a", ""],
   env: [["LANG", "C"]],
   upstream: { proxy: "http://127.0.0.1:3128", ca_certs: ["PEM"] },
+  door: {
+    hostname: "127.0.0.1",
+    port: 8080,
+    open: false,
+    names: ["agents.example"],
+    accept: "queue",
+    queue_depth: 256,
+    token_hash: "ab".repeat(32),
+    peers: [{ name: "friend", token_hash: "cd".repeat(32) }],
+    service: { folder: "/home/services/n" },
+  },
 };
 
 export const FULL_TURN_RESULT: TurnResult = {
@@ -276,6 +287,21 @@ export const PAYLOAD_ROWS: Record<string, Absence> = {
   env: { default: [] },
   upstream: ABSENT,
   ...rows("upstream.", { proxy: ABSENT, ca_certs: ABSENT }),
+  door: ABSENT,
+  ...rows("door.", {
+    hostname: REQUIRED,
+    port: REQUIRED,
+    open: REQUIRED,
+    names: { default: [] },
+    accept: REQUIRED,
+    queue_depth: REQUIRED,
+    token_hash: ABSENT,
+    peers: { default: [] },
+    "peers[0].name": REQUIRED,
+    "peers[0].token_hash": REQUIRED,
+    service: ABSENT,
+    "service.folder": REQUIRED,
+  }),
 };
 
 /** The rows of {@link FULL_TURN_RESULT}. */

@@ -3,6 +3,7 @@ import type { Grants } from "../../grants/mod.ts";
 import { isAbsolute } from "@std/path";
 import { decodeGrants } from "../decode_grants.ts";
 import { Fields, pairItem, textItem } from "../fields.ts";
+import { decodeDoorSpec, type DoorSpec } from "./door_spec.ts";
 import { decodeIntelligence, type Intelligence, type Remote, remoteItem } from "./intelligence.ts";
 import { type JsonSchema, jsonSchema } from "./opaque_json.ts";
 import { decodeSessionLimits, type SessionLimits } from "./session_limits.ts";
@@ -90,6 +91,8 @@ export interface SpawnPayload {
   readonly args: readonly string[];
   readonly env: readonly (readonly [name: string, value: string])[];
   readonly upstream?: Upstream;
+  /** The session opens a door, and takes its turns from there. */
+  readonly door?: DoorSpec;
 }
 
 /** @throws `protocol.bad_field` naming the field */
@@ -119,6 +122,7 @@ export function decodeSpawnPayload(fields: Fields): SpawnPayload {
     args: fields.orElse("args", [], (name) => fields.list(name, textItem)),
     env: fields.orElse("env", [], (name) => fields.list(name, pairItem)),
     ...fields.optional("upstream", (name) => decodeUpstream(fields.object(name))),
+    ...fields.optional("door", (name) => decodeDoorSpec(fields.object(name))),
   };
 }
 

@@ -7,8 +7,9 @@ const STANDSTILL_MS = 2_000;
 
 /** What the child's clocks say. */
 export function verdictOf(state: ChildState, nowMs: number): Verdict {
-  const { channelOpen, progressMs, pongMs, deadlineMs } = state;
-  return judgeLiveness({ channelOpen, nowMs, progressMs, pongMs, deadlineMs }, state.rules.timings.liveness);
+  const { channelOpen, progressMs, pongMs, deadlineMs, turnOpen } = state;
+  const facts = { channelOpen, nowMs, progressMs, pongMs, deadlineMs, isIdle: !turnOpen };
+  return judgeLiveness(facts, state.rules.timings.liveness);
 }
 
 /** When the child has to be looked at next; undefined when only it can move. */

@@ -51,10 +51,14 @@ function resume(state: ChildState): Step {
   return send({ ...state, pauseWanted: false, phase }, { type: "resume" });
 }
 
-/** Between two turns a warm session has its result; in the middle of one it is cancelled like any other. */
+/**
+ * Between two turns a warm session has its result; in the middle of one it is cancelled like any other. One with a door
+ * ends its turns itself, and tells whoever waits for them.
+ */
 function close(state: ChildState, nowMs: number): Step {
   if (!state.rules.warm) return tell(state, "not_warm");
   const reason: EndReason = { status: "cancelled", ended_by: "terminated", detail: "the session was closed in a turn" };
+  if (state.rules.hasDoor) return closeDoor(state, nowMs);
   if (state.turnOpen) return then(endFor(state, reason, nowMs), (state) => tell(state, "done"));
   const asked: Step = {
     state: { ...state, closing: true },
@@ -63,9 +67,18 @@ function close(state: ChildState, nowMs: number): Step {
   return then(then(asked, (state) => leaveAfterLastWord(state, nowMs)), (state) => tell(state, "done"));
 }
 
+/** Its stdin stays open: without it, it would have no time for those who wait at its door. */
+function closeDoor(state: ChildState, nowMs: number): Step {
+  const ladder = { step: "asked", nextMs: nowMs + state.rules.timings.cancelMs } as const;
+  return send({ ...state, closing: true, phase: "ending", ladder }, {
+    type: "cancel",
+    reason: "the session is closed",
+  });
+}
+
 /** The child queues the message; the backstop runs from the turn that it starts. */
 function inject(state: ChildState, message: string, nowMs: number): Step {
-  if (!state.rules.warm) return tell(state, "not_warm");
+  if (!state.rules.warm || state.rules.hasDoor) return tell(state, "not_warm");
   const next: ChildState = state.turnOpen ? { ...state, turnsQueued: state.turnsQueued + 1 } : {
     ...state,
     turnOpen: true,

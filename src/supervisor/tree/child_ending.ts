@@ -79,8 +79,9 @@ function causeOf(state: ChildState): Cause {
 }
 
 /** A warm session that is closed between turns ends as its last turn did: `cancelled` is only the word it closes with. */
-function keepsLastTurn({ closing, lastTurn, terminal }: ChildState): boolean {
-  if (!closing || lastTurn === undefined) return false;
+function keepsLastTurn({ rules, closing, lastTurn, terminal }: ChildState): boolean {
+  // What the last message to a door came to is nothing about the session behind it.
+  if (!closing || lastTurn === undefined || rules.hasDoor) return false;
   return terminal === undefined || (terminal.type === "result" && terminal.outcome.status === "cancelled");
 }
 

@@ -15,6 +15,8 @@ import { closeGate, openGate } from "./gates.ts";
 export const MAX_PENDING = 256;
 /** Unknown types that are told apart in the log. */
 const MAX_UNKNOWN_TAGS = 16;
+/** The event of a session with a door when a turn begins. */
+const TURN_START = "turn.start";
 
 type Frame<T extends AgentMsg["type"]> = Extract<AgentMsg, { type: T }>;
 
@@ -87,7 +89,7 @@ function hearReady(state: ChildState, nowMs: number): Step {
     readyMs: nowMs,
     pongMs: nowMs,
     pingedMs: nowMs,
-    deadlineMs: nowMs + state.rules.deadlineMs + state.rules.timings.deadlineSlackMs,
+    ...(state.rules.hasDoor ? { turnOpen: false } : { deadlineMs: backstopMs(state, nowMs) }),
   };
   const phase = state.phase === "starting" ? state.pauseWanted ? "paused" : "running" : state.phase;
   return { state: { ...ready, phase }, effects: [{ kind: "notice", notice: { kind: "ready" } }] };
@@ -132,17 +134,27 @@ function hearTurn(state: ChildState, message: Frame<"turn">, nowMs: number): Ste
   if (!state.rules.warm) return breakProtocol(state, "the session said turn, and it is not warm", nowMs);
   const { outcome, effects } = receiveOutcome(message.outcome);
   const more = state.turnsQueued > 0;
-  const deadlineMs = more ? nowMs + state.rules.deadlineMs + state.rules.timings.deadlineSlackMs : undefined;
+  const deadlineMs = more ? backstopMs(state, nowMs) : undefined;
   return {
     state: { ...state, lastTurn: outcome, turnOpen: more, turnsQueued: Math.max(0, state.turnsQueued - 1), deadlineMs },
     effects: [...effects, { kind: "notice", notice: { kind: "turn", outcome } }],
   };
 }
 
+/** The backstop of a turn runs from where it begins. */
+function openTurn(state: ChildState, nowMs: number): ChildState {
+  return { ...state, turnOpen: true, deadlineMs: backstopMs(state, nowMs) };
+}
+
+function backstopMs({ rules }: ChildState, nowMs: number): number {
+  return nowMs + rules.deadlineMs + rules.timings.deadlineSlackMs;
+}
+
 /** An event that repeats the last one unchanged is no progress: a loop that spins says so a thousand times a second. */
 function hearEvent(state: ChildState, { event, fields }: Frame<"event">, nowMs: number): Step {
   const lastEvent = JSON.stringify([event, fields]);
-  const moved: ChildState = lastEvent === state.lastEvent ? state : { ...state, lastEvent, progressMs: nowMs };
+  const progressed: ChildState = lastEvent === state.lastEvent ? state : { ...state, lastEvent, progressMs: nowMs };
+  const moved = event === TURN_START && state.rules.hasDoor ? openTurn(progressed, nowMs) : progressed;
   const events = takeOne(state.events, nowMs);
   if (events) {
     return { state: { ...moved, events }, effects: [{ kind: "notice", notice: { kind: "event", event, fields } }] };

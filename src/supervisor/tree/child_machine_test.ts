@@ -13,8 +13,8 @@ import {
   RESULT,
   STOP,
 } from "./child_fixture.ts";
-import { wakeAtMs } from "./child_clock.ts";
-import { MATRIX_INPUTS, PLACES, row } from "./child_matrix_fixture.ts";
+import { verdictOf, wakeAtMs } from "./child_clock.ts";
+import { live, MATRIX_INPUTS, PLACES, row } from "./child_matrix_fixture.ts";
 import { type ChildInput, PHASES } from "./child_state.ts";
 
 const MATRIX = new URL("../testdata/child_matrix.txt", import.meta.url);
@@ -272,6 +272,51 @@ Deno.test("warm: closed between two turns it ends as its last turn did; in a tur
   const busy = new Life({ warm: true });
   busy.feed(READY, turn, command({ kind: "inject", message: "more" }), close, EXIT, DRAINED);
   assertEquals([busy.ending.status, busy.ending.outcome?.result], ["cancelled", "kept"]);
+});
+
+Deno.test("door: it has no turn when it is ready, each runs from its start, and between two it is healthy however long", () => {
+  const rules = { warm: true, hasDoor: true, deadlineMs: 1_000 } as const;
+  const start = (task: string) => frame({ type: "event", event: "turn.start", fields: { task } });
+  const end = frame({ type: "turn", outcome: outcome() });
+  const life = new Life(rules);
+  life.feed(READY);
+  assertEquals([life.state.deadlineMs, life.state.turnOpen], [undefined, false]);
+  for (let day = 0; day < 24; day++) {
+    life.wait(3_600_000);
+    life.feed(frame({ type: "pong", seq: life.state.pingSeq }));
+    assertEquals(verdictOf(life.state, life.nowMs), "healthy");
+  }
+  life.feed(start("a"));
+  assertEquals([life.state.deadlineMs, life.state.turnOpen], [life.nowMs + 61_000, true]);
+  life.feed(end);
+  assertEquals([life.state.deadlineMs, life.state.turnOpen], [undefined, false]);
+  const late = live(rules, READY, start("b"));
+  late.wait(61_000);
+  assertEquals([late.state.reason?.ended_by, late.state.phase], ["deadline", "ending"]);
+  // Of one without a door it is an event like any other, and messages of its supervisor are no turns of one with a door.
+  const other = live({ warm: true, deadlineMs: 1_000 }, READY, end, start("c"));
+  assertEquals([other.state.turnOpen, other.state.deadlineMs], [false, undefined]);
+  assertEquals(live(rules, READY).feed(command({ kind: "inject", message: "m" })).map(brief), ["told:not_warm"]);
+});
+
+Deno.test("door: an idle session that answers no ping is stuck all the same", () => {
+  const life = live({ warm: true, hasDoor: true }, READY);
+  for (let second = 0; second < 200 && life.state.phase === "running"; second++) life.wait(1_000);
+  assertEquals(life.state.reason?.ended_by, "stuck");
+});
+
+Deno.test("door: closed, in a turn or not, it ends as it says; its last turn is nothing about it", () => {
+  const close = command({ kind: "close" });
+  const start = frame({ type: "event", event: "turn.start", fields: {} });
+  const failed = frame({ type: "turn", outcome: outcome({ status: "failed" }) });
+  for (const turns of [[failed], [failed, start]]) {
+    const life = live({ warm: true, hasDoor: true }, READY, ...turns);
+    assertEquals(life.feed(close).map(brief).slice(0, 1), [">cancel"]);
+    life.feed(RESULT, EXIT, DRAINED);
+    assertEquals([life.ending.status, life.ending.ended_by], ["completed", "guest"]);
+    const killed = live({ warm: true, hasDoor: true }, READY, ...turns, close, KILLED, DRAINED);
+    assertEquals([killed.ending.status, killed.ending.ended_by], ["crashed", "crashed"]);
+  }
 });
 
 Deno.test("pause: before ready it holds from the first turn on; cancel beats it; twice is once", () => {

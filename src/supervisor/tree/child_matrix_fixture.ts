@@ -16,7 +16,8 @@ import {
 import { step } from "./child_machine.ts";
 import type { ChildInput, ChildRules } from "./child_state.ts";
 
-function live(rules: Partial<ChildRules>, ...inputs: readonly ChildInput[]): Life {
+/** One that these inputs have happened to. */
+export function live(rules: Partial<ChildRules>, ...inputs: readonly ChildInput[]): Life {
   const life = new Life(rules);
   life.feed(...inputs);
   return life;
@@ -25,6 +26,7 @@ function live(rules: Partial<ChildRules>, ...inputs: readonly ChildInput[]): Lif
 const PAUSE = command({ kind: "pause" });
 const ASK = frame({ type: "tool_request", id: 7, name: "t", args: {} });
 const GATE = frame({ type: "gate", node: "n", payload: {} });
+const TURN_START = frame({ type: "event", event: "turn.start", fields: {} });
 const TURN = frame({ type: "turn", outcome: outcome() });
 
 /** Places: each phase, and of those that remember something, each memory that changes an answer. */
@@ -33,6 +35,8 @@ export const PLACES: Readonly<Record<string, () => Life>> = {
   "running": () => live({}, READY),
   "running, asked": () => live({}, READY, ASK, GATE),
   "warm, idle": () => live({ warm: true }, READY, TURN),
+  "door, idle": () => live({ warm: true, hasDoor: true }, READY),
+  "door, in a turn": () => live({ warm: true, hasDoor: true }, READY, TURN_START),
   "paused": () => live({}, READY, PAUSE),
   "cancelled": () => live({}, READY, CANCEL),
   "told its result": () => live({}, READY, RESULT),
@@ -47,6 +51,7 @@ export const MATRIX_INPUTS: Readonly<Record<string, ChildInput>> = {
   "pong": frame({ type: "pong", seq: 1 }),
   "event child.up": frame({ type: "event", event: "child.up", fields: {} }),
   "event": frame({ type: "event", event: "turn.round", fields: { round: 1 } }),
+  "event turn.start": TURN_START,
   "usage": frame({ type: "usage", input_tokens: 1, output_tokens: 2 }),
   "turn": TURN,
   "result": RESULT,

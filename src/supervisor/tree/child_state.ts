@@ -47,6 +47,8 @@ export const CHILD_TIMINGS: ChildTimings = {
 /** What holds for the whole life of a child: minted by its supervisor, changed by nothing that the child says. */
 export interface ChildRules {
   readonly warm: boolean;
+  /** Its turns come from a door of its own: it has none when it is ready, and says `turn.start` when one begins. */
+  readonly hasDoor?: boolean;
   readonly role: "agent" | "turn" | "command";
   readonly maxTokens: number;
   readonly deadlineMs: number;

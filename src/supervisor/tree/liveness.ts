@@ -20,6 +20,8 @@ export interface LivenessFacts {
   readonly pongMs: number;
   /** When it must have ended; absent when nothing runs in it that has a deadline. */
   readonly deadlineMs?: number | undefined;
+  /** Nothing runs in it: of who only waits no progress is expected. */
+  readonly isIdle?: boolean;
 }
 
 /** Judges a child by its clocks alone: a long model call that goes on answering pings is `busy`, never `stuck`. */
@@ -27,7 +29,7 @@ export function judgeLiveness(facts: LivenessFacts, timeouts: LivenessTimeouts =
   if (!facts.channelOpen) return "dead";
   if (facts.deadlineMs !== undefined && facts.nowMs >= facts.deadlineMs) return "deadline_exceeded";
   if (facts.nowMs - facts.progressMs < timeouts.progressMs) return "healthy";
-  if (facts.nowMs - facts.pongMs < timeouts.pongMs) return "busy";
+  if (facts.nowMs - facts.pongMs < timeouts.pongMs) return facts.isIdle ? "healthy" : "busy";
   return "stuck";
 }
 

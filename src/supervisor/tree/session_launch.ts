@@ -31,6 +31,10 @@ export interface SpawnRequest {
   readonly limits: SessionLimits;
   readonly role?: SpawnPayload["role"];
   readonly warm?: boolean;
+  /** Its turns come from a door of its own. */
+  readonly hasDoor?: boolean;
+  /** Whether one that failed is started again; default a warm one. */
+  readonly restarts?: boolean;
   /** Patterns of the tools that the session may ask for; absent does not narrow. */
   readonly allowedTools?: readonly string[];
   /** Tokens to reserve from the tree, when not all of `limits.max_tokens`. */

@@ -263,9 +263,10 @@ export class Supervisor implements TreeControl, AsyncDisposable {
 
   #start(request: SpawnRequest, slot: SessionChild["slot"]): SessionChild {
     this.budget.reserve(slot.path, tokensOf(request));
-    const { limits, role = "agent", warm = false, allowedTools } = request;
+    const { limits, role = "agent", warm = false, hasDoor = false, allowedTools } = request;
     const rules: ChildRules = {
       warm,
+      hasDoor,
       role,
       maxTokens: limits.max_tokens,
       deadlineMs: limits.deadline_ms,
@@ -324,7 +325,7 @@ export class Supervisor implements TreeControl, AsyncDisposable {
 
   #decideRestart(child: SessionChild, ending: ChildEnding): ChildEnding["restart"] {
     const { path, request } = child;
-    if (!request.warm || !RESTARTED_AFTER.includes(ending.ended_by)) return undefined;
+    if (!(request.restarts ?? request.warm) || !RESTARTED_AFTER.includes(ending.ended_by)) return undefined;
     if (this.#draining || this.#isStopping(path)) return undefined;
     const { state, verdict } = countFailure(this.#restarts.get(path) ?? NO_FAILURES, {
       atMs: this.#clock.nowMs(),
