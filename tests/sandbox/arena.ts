@@ -10,6 +10,7 @@ import { OutputReader } from "../running_boll.ts";
 import { makeWorld, snapshot } from "./arena_world.ts";
 import type { Attempt, GuestRoute, InjectedRoute, World } from "./attempt.ts";
 import { LIBC } from "./libc_source.ts";
+import { ESCAPES } from "./table.ts";
 
 /** Route → `"out"`, or what refused it; `twin` is the allowed twin, which must be `"out"`. */
 export type Results = Readonly<Record<string, string>>;
@@ -41,8 +42,8 @@ export const ROOT = "root.";
 export const HOST = "host.";
 
 const FEW_ROUNDS = 1000;
-/** For what succeeds as soon as the other process had its turn, however loaded the machine is. */
-export const ENDLESS_ROUNDS = 1_000_000;
+/** For what succeeds as soon as the other process had its turn: seconds of trying, on a loaded machine too. */
+export const PATIENT_ROUNDS = 100_000;
 const SAFETY_NET_MS = 300_000;
 const NOBODY = 65534;
 
@@ -58,7 +59,7 @@ function often(rounds: number): string {
       return false;
     };
     const often = (attempt) => tryFor(${rounds}, attempt);
-    const eventually = (attempt) => tryFor(${ENDLESS_ROUNDS}, attempt);`;
+    const eventually = (attempt) => tryFor(${PATIENT_ROUNDS}, attempt);`;
 }
 
 /** Tries all guest's routes of each attempt. */
@@ -67,6 +68,7 @@ export async function tryAsGuest(stage: Stage, attempts: readonly Attempt[]): Pr
   // Each attempt says /data and /workdir, and has its own.
   const source = `${often(stage.rounds ?? FEW_ROUNDS)}
     const worlds = JSON.parse(args[0]);
+    const names = ${namesOf(attempts)};
     const judge = ({ ok, err }) => ok === true ? "out" : err === undefined ? "nothing" : JSON.stringify(err);
     return [${routes.join(",\n")}].map((routes, number) => {
       const at = (path) => "/" + number + path;
@@ -91,8 +93,10 @@ export async function tryAsGuest(stage: Stage, attempts: readonly Attempt[]): Pr
         symlink: (target, path) => symlink(target, at(path)),
         setTimes: (path, access, modification) => setTimes(at(path), access, modification),
       };
-      return Object.fromEntries(Object.entries(routes).map(([name, route]) =>
-        [name, judge(attempt(() => route(guest, worlds[number])))]));
+      return Object.fromEntries(Object.entries(routes).map(([name, route]) => {
+        printError(names[number] + ": " + name);
+        return [name, judge(attempt(() => route(guest, worlds[number])))];
+      }));
     });`;
   return await observe(stage, await fixture("probe"), attempts, (worlds) => [source, JSON.stringify(worlds)]);
 }
@@ -111,6 +115,7 @@ export async function tryInjected(stage: Stage, attempts: readonly Attempt[]): P
   const source = (worlds: readonly World[]) =>
     `//injected
     const worlds = ${JSON.stringify(worlds)};
+    const names = ${namesOf(attempts)};
     ${LIBC}
     ${often(stage.rounds ?? FEW_ROUNDS)}
     const { mounts } = load.grants.fs;
@@ -123,6 +128,7 @@ export async function tryInjected(stage: Stage, attempts: readonly Attempt[]): P
         cache: load.folders.cache, parent: Deno.ppid };
       const results = {};
       for (const [name, route] of Object.entries(routes)) {
+        Deno.stderr.writeSync(new TextEncoder().encode(names[at] + ": " + name + "\\n"));
         try { results[name] = await route(tools, world) === true ? "out" : "nothing"; }
         catch (error) { results[name] = String(error).split("\\n")[0].slice(0, 200); }
       }
@@ -130,6 +136,11 @@ export async function tryInjected(stage: Stage, attempts: readonly Attempt[]): P
     }
     return seen;`;
   return await observe(stage, await fixture("ok"), attempts, (worlds) => inPieces(source(worlds)));
+}
+
+/** What the table calls each attempt: said on stderr when a route begins, so that one that never ends has a name. */
+function namesOf(attempts: readonly Attempt[]): string {
+  return JSON.stringify(attempts.map((own) => ESCAPES.find(({ attempt }) => attempt === own)?.name ?? "an attempt"));
 }
 
 /** Linux takes no single argument above 128 KiB; the variant puts the pieces together. */

@@ -27,13 +27,15 @@ export const swappedLink: Attempt = {
   injected: {
     often: ({ often }, { work, outside }) =>
       often((round) => {
-        if (round % 2 === 0) return Deno.readTextFileSync(`${work}/swapped-file`) === "secret";
-        Deno.writeTextFileSync(`${work}/swapped-file`, "written", { append: true });
+        if (round % 2 === 0) return Deno.readTextFileSync(`${work}/swapped-file`).endsWith("ecret");
+        // One letter in place of another: neither file grows, and which it is can still be read.
+        using file = Deno.openSync(`${work}/swapped-file`, { write: true });
+        file.writeSync(new Uint8Array([119]));
         return Deno.readTextFileSync(`${outside}/swapped.txt`) !== "secret";
       }),
   },
   injectedTwin: ({ eventually }, { work }) =>
-    eventually(() => /^(own|w)/.test(Deno.readTextFileSync(`${work}/swapped-file`))),
+    eventually(() => Deno.readTextFileSync(`${work}/swapped-file`).endsWith("wn")),
 };
 
 /** A folder that is a link to one outside half of the time. */
@@ -63,8 +65,9 @@ export const swappedFolder: Attempt = {
     often: ({ often }, { work, outside }) =>
       often((round) => {
         if (round % 2 === 0) return Deno.readTextFileSync(`${work}/swapped-folder/in.txt`) === "secret";
-        Deno.writeTextFileSync(`${work}/swapped-folder/new-${round}`, "written");
-        return Deno.lstatSync(`${outside}/swapped/new-${round}`) !== undefined;
+        const name = `new-${round % 8}`;
+        Deno.writeTextFileSync(`${work}/swapped-folder/${name}`, "written");
+        return Deno.lstatSync(`${outside}/swapped/${name}`) !== undefined;
       }),
   },
   injectedTwin: ({ eventually }, { work }) =>
