@@ -13,7 +13,17 @@ export const ROLES: Readonly<Record<string, string>> = {
   "src/guest/build_main.ts": "build_cell.js",
 };
 
-const BELOW_SESSION = ["base", "manifest", "grants", "component", "protocol", "records", "hull", "egress"] as const;
+const BELOW_SESSION = [
+  "base",
+  "manifest",
+  "grants",
+  "component",
+  "protocol",
+  "records",
+  "hull",
+  "http1",
+  "egress",
+] as const;
 
 /** Room in `src/` → the rooms it may import, each by its `mod.ts`. */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
@@ -24,13 +34,14 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   protocol: ["base", "grants"],
   records: ["base"],
   hull: ["base"],
-  egress: ["base", "grants"],
+  http1: [],
+  egress: ["base", "grants", "http1"],
   wasi: ["base", "grants"],
   guest: ["base", "protocol", "component", "wasi", "hull", "grants"],
   supervisor: ["base", "protocol"],
-  door: ["base", "records"],
+  door: ["base", "records", "http1"],
   session: [...BELOW_SESSION, "supervisor", "door"],
-  delegation: ["base", "manifest", "grants", "records", "protocol", "supervisor", "session"],
+  delegation: ["base", "manifest", "grants", "records", "protocol", "supervisor", "session", "door"],
   agent: ["base", "grants", "protocol", "records", "session"],
   package: ["base", "manifest"],
   cli: [...BELOW_SESSION, "supervisor", "session", "delegation", "agent", "door", "package"],

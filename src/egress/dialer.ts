@@ -1,13 +1,13 @@
+import { closeQuietly, type Wire, WireReader } from "../http1/mod.ts";
 import { isIpLiteral, matchesNet, type NetEntry, type NetTarget, normalizeHost } from "../grants/mod.ts";
 import { isSameAddress, parseAddress } from "./address.ts";
 import { classifyAddress } from "./address_class.ts";
 import { Deadline } from "./deadline.ts";
 import type { Names } from "./names.ts";
-import type { Connect, Upstream, Wire } from "./options.ts";
+import type { Connect, Upstream } from "./options.ts";
 import { type GateError, Refusal } from "./refusal.ts";
 import { type Authority, formatAuthority } from "./request.ts";
 import { connectThrough } from "./upstream.ts";
-import { closeQuietly, WireReader } from "./wire_reader.ts";
 
 /** A place that an entry allows. */
 export interface Destination extends Authority {

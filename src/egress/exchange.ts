@@ -1,6 +1,5 @@
-import type { Wire } from "./options.ts";
+import { closeQuietly, type Wire } from "../http1/mod.ts";
 import { type GateError, Refusal } from "./refusal.ts";
-import { closeQuietly } from "./wire_reader.ts";
 
 /** Bytes that all connections of a gate may still move. */
 export interface Budget {

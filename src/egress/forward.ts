@@ -1,12 +1,24 @@
-import { BodyDecoder, ChunkEncoder, type Framing, framingField, framingOf, LAST_CHUNK } from "./body.ts";
+import {
+  BodyDecoder,
+  ChunkEncoder,
+  encodeHead,
+  type Field,
+  type Framing,
+  framingField,
+  framingOf,
+  type Head,
+  HeadFault,
+  LAST_CHUNK,
+  readHead,
+  type Wire,
+  type WireReader,
+  writeWhole,
+} from "../http1/mod.ts";
+import { endToEnd } from "./end_to_end.ts";
 import type { Dialed } from "./dialer.ts";
 import type { Exchange } from "./exchange.ts";
-import { encodeHead, endToEnd, type Field, type Head, readHead } from "./head.ts";
-import { HeadFault } from "./head_fault.ts";
-import type { Wire } from "./options.ts";
 import { Refusal, refusalReply } from "./refusal.ts";
 import type { ForwardRequest } from "./request.ts";
-import { type WireReader, writeWhole } from "./wire_reader.ts";
 
 const MAX_INTERIM = 16;
 const LINGER_MS = 1000;

@@ -1,3 +1,4 @@
+import { closeQuietly, WireReader } from "../http1/mod.ts";
 import { printableLine } from "../base/mod.ts";
 import { isIpLiteral, matchesNet, normalizeHost } from "../grants/mod.ts";
 import { Deadline } from "./deadline.ts";
@@ -7,7 +8,6 @@ import { Names } from "./names.ts";
 import { DEFAULT_GATE_LIMITS, type GateOptions, type ResolvedName } from "./options.ts";
 import { Refusal, refusalReply } from "./refusal.ts";
 import { answerLast, type GateParts, serveConnection } from "./serve.ts";
-import { closeQuietly, WireReader } from "./wire_reader.ts";
 
 /** What came to a gate and did not get in. */
 export interface GateCounts {

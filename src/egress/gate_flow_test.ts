@@ -1,3 +1,4 @@
+import { WireReader } from "../http1/mod.ts";
 import { assert, assertEquals } from "@std/assert";
 import { Exchange } from "./exchange.ts";
 import {
@@ -21,7 +22,6 @@ import {
 } from "./gate_fixture.ts";
 import type { Wire } from "./mod.ts";
 import { runTunnel } from "./tunnel.ts";
-import { WireReader } from "./wire_reader.ts";
 
 function openTo(origin: Origin, limits = {}): TestGate {
   return openTestGate({

@@ -17,9 +17,9 @@ export type {
   Resolve,
   ResolvedName,
   Upstream,
-  Wire,
 } from "./options.ts";
 export type { GateError } from "./refusal.ts";
+export type { Wire } from "../http1/mod.ts";
 export { classifyAddress } from "./address_class.ts";
 export type { AddressClass } from "./address_class.ts";
 export { parseAddress } from "./address.ts";

@@ -1,16 +1,6 @@
 import type { NetEntry } from "../grants/mod.ts";
+import type { Wire } from "../http1/mod.ts";
 import type { GateError } from "./refusal.ts";
-
-/** The part of a `Deno.Conn` that the gate uses. */
-export interface Wire {
-  /** Bytes read, or null at the end of the stream. */
-  read(into: Uint8Array): Promise<number | null>;
-  write(bytes: Uint8Array): Promise<number>;
-  closeWrite(): Promise<void>;
-  close(): void;
-  /** The other end, as the system says it. */
-  readonly remoteAddr: Deno.Addr;
-}
 
 /** All addresses of a name, in the order to try them; rejects when there is none. */
 export type Resolve = (name: string) => Promise<readonly string[]>;

@@ -1,7 +1,16 @@
+import {
+  encodeHead,
+  type Field,
+  type Framing,
+  framingField,
+  framingOf,
+  type Head,
+  HeadFault,
+  isToken,
+  valuesOf,
+} from "../http1/mod.ts";
+import { endToEnd } from "./end_to_end.ts";
 import { normalizeHost } from "../grants/mod.ts";
-import { encodeHead, endToEnd, type Field, type Head, isToken, valuesOf } from "./head.ts";
-import { type Framing, framingField, framingOf } from "./body.ts";
-import { HeadFault } from "./head_fault.ts";
 
 /** A host in its one form (names in lower case, addresses without brackets) and a port. */
 export interface Authority {

@@ -1,7 +1,6 @@
+import { findHeadEnd, type Head, HeadFault, parseHead } from "../http1/mod.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { findHeadEnd, type Head, parseHead } from "./head.ts";
-import { HeadFault } from "./head_fault.ts";
 import { readRequest } from "./request.ts";
 
 const encode = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));

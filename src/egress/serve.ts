@@ -1,13 +1,11 @@
+import { type Head, HeadFault, readHead, valuesOf, type Wire, WireReader, writeWhole } from "../http1/mod.ts";
 import type { Destination, Dialer } from "./dialer.ts";
 import type { Budget, Exchange } from "./exchange.ts";
 import { forwardRequest } from "./forward.ts";
-import { type Head, readHead, valuesOf } from "./head.ts";
-import { HeadFault } from "./head_fault.ts";
-import type { GateConnection, GateDenial, GateLimits, Wire } from "./options.ts";
+import type { GateConnection, GateDenial, GateLimits } from "./options.ts";
 import { type GateError, Refusal, refusalReply, reply } from "./refusal.ts";
 import { type Authority, type ConnectRequest, formatAuthority, type ForwardRequest, readRequest } from "./request.ts";
 import { runTunnel } from "./tunnel.ts";
-import { WireReader, writeWhole } from "./wire_reader.ts";
 
 /** What all connections of a gate share. */
 export interface GateParts {

@@ -1,8 +1,7 @@
+import { type Wire, type WireReader, writeWhole } from "../http1/mod.ts";
 import type { Dialed } from "./dialer.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Wire } from "./options.ts";
 import { Refusal } from "./refusal.ts";
-import { type WireReader, writeWhole } from "./wire_reader.ts";
 
 /**
  * Passes bytes both ways until both have ended, each end on its own. One buffer of at most 64 KiB per way: what is read

@@ -1,9 +1,8 @@
-import { encodeHead, readHead } from "./head.ts";
+import { closeQuietly, encodeHead, readHead, type Wire, WireReader, writeWhole } from "../http1/mod.ts";
 import { untilAborted } from "./names.ts";
-import type { Upstream, Wire } from "./options.ts";
+import type { Upstream } from "./options.ts";
 import { Refusal } from "./refusal.ts";
 import { type Authority, formatAuthority } from "./request.ts";
-import { closeQuietly, WireReader, writeWhole } from "./wire_reader.ts";
 
 const MAX_REPLY_BYTES = 16_384;
 

@@ -4,11 +4,11 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { BodyDecoder, framingOf } from "../../src/egress/body.ts";
-import { HeadFault as GateFault } from "../../src/egress/head_fault.ts";
-import { type Head, readHead as readGateHead } from "../../src/egress/head.ts";
+import { BodyDecoder, framingOf } from "../../src/http1/body.ts";
+import { HeadFault as GateFault } from "../../src/http1/head_fault.ts";
+import { type Head, readHead as readGateHead } from "../../src/http1/head.ts";
 import { readRequest } from "../../src/egress/request.ts";
-import { WireReader as GateReader } from "../../src/egress/wire_reader.ts";
+import { WireReader as GateReader } from "../../src/http1/wire_reader.ts";
 import { BodyReader, responseFraming } from "../../src/wasi/http/body_reader.ts";
 import { HeadFault, readHead } from "../../src/wasi/net/head.ts";
 import { WireReader } from "../../src/wasi/net/wire.ts";

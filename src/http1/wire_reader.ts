@@ -1,4 +1,4 @@
-import type { Wire } from "./options.ts";
+import type { Wire } from "./wire.ts";
 
 const FIRST_BYTES = 8 * 1024;
 const MOST_BYTES = 64 * 1024;
