@@ -13,5 +13,7 @@ export { type JsonSchema, jsonSchema, MAX_JSON_DEPTH, MAX_SCHEMA_BYTES } from ".
 export * from "./session_limits.ts";
 export * from "./spawn_payload.ts";
 export * from "./task_outcome.ts";
+export * from "./tool_catalogue.ts";
+export * from "./transcript.ts";
 export * from "./turn.ts";
 export type { UnknownMessage } from "./unknown_message.ts";

@@ -1,7 +1,8 @@
 /** Supervisors and tiny session programs for tests: a `/bin/sh` script that says frames starts in a millisecond. */
 import { fromFileUrl } from "@std/path";
 import { encodeFrame } from "../../protocol/mod.ts";
-import type { SessionLimits, SpawnPayload } from "../../protocol/control/mod.ts";
+import type { SessionLimits, SpawnPayload, TurnSpec } from "../../protocol/control/mod.ts";
+import type { Playbook } from "../testdata/scripted_session.ts";
 import type { ChildEnding, SessionLaunch, SpawnRequest } from "./session_launch.ts";
 import { CHILD_TIMINGS, type ChildTimings, type Notice } from "./child_state.ts";
 import { SessionChild } from "./session_child.ts";
@@ -13,7 +14,8 @@ export const LIMITS: SessionLimits = { max_steps: 10, max_tokens: 1_000, deadlin
 export const WIDE = { maxDepth: 4, maxChildren: 100_000, maxLive: 100_000, burst: 100_000, refillPerSecond: 1_000 };
 
 const CONFIG = fromFileUrl(new URL("../../../deno.json", import.meta.url));
-const SESSION = fromFileUrl(new URL("../testdata/conversing_session.ts", import.meta.url));
+const CONVERSING = fromFileUrl(new URL("../testdata/conversing_session.ts", import.meta.url));
+const SCRIPTED = fromFileUrl(new URL("../testdata/scripted_session.ts", import.meta.url));
 
 let sessions = 0;
 
@@ -78,14 +80,38 @@ export function shellLaunch(script: string, payload = payloadFor()): SessionLaun
 
 /** A session that speaks the protocol, and does what its mode says beside. */
 export function conversingLaunch(mode: string, payload = payloadFor(), ...more: readonly string[]): SessionLaunch {
+  return denoLaunch(payload, CONVERSING, mode, ...more);
+}
+
+/** A session with a model that is a script. */
+export function scriptedLaunch(playbook: Playbook, payload = payloadFor()): SessionLaunch {
+  const intelligence = { uri: "https://model.example", model: "first", headers: [] };
+  return denoLaunch({ ...payload, instruction: JSON.stringify(playbook), intelligence, turn: TURN }, SCRIPTED);
+}
+
+function denoLaunch(payload: SpawnPayload, ...program: readonly string[]): SessionLaunch {
   const home = Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
   return {
     program: Deno.execPath(),
-    args: ["run", "-A", "--no-check", "--cached-only", "--quiet", `--config=${CONFIG}`, SESSION, mode, ...more],
+    args: ["run", "-A", "--no-check", "--cached-only", "--quiet", `--config=${CONFIG}`, ...program],
     env: { PATH: "/usr/bin:/bin", DENO_DIR: home, DENO_NO_UPDATE_CHECK: "1" },
     payload,
   };
 }
+
+const TURN: TurnSpec = {
+  kind: "turn",
+  system: "",
+  messages: [],
+  tools: [],
+  internal: [],
+  mcp_routes: {},
+  max_rounds: 0,
+  budget_admission: true,
+  idempotency_prefix: "ctx/1",
+  max_tokens_per_call: 0,
+  turn_id: "1",
+};
 
 /** A supervisor that keeps what it is told; its ladders are short. */
 export class WatchedTree implements AsyncDisposable {
