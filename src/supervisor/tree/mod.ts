@@ -18,5 +18,6 @@ export type { ToolOutcome, ToolRequest } from "./child_host.ts";
 export type { SessionChild } from "./session_child.ts";
 export * from "./session_launch.ts";
 export * from "./supervisor.ts";
+export * from "./supervisor_options.ts";
 export { MAX_QUEUED_BYTES, MAX_QUEUED_FRAMES } from "./write_queue.ts";
 export { isOwnProcess } from "../own_processes.ts";

@@ -1,75 +1,20 @@
-import { CHILD_TIMINGS, type ChildRules, type ChildTimings, type EndReason, type Notice } from "./child_state.ts";
 import { CapsuleError } from "../../base/mod.ts";
 import type { TreeAction, TreeNode } from "../../protocol/tree/mod.ts";
 import type { TreeControl } from "../tree_socket/mod.ts";
 import { isOwnProcess } from "../own_processes.ts";
 import { ADMISSION_LIMITS, type AdmissionLimits, admit, type RateBucket, type Refusal } from "./admission.ts";
 import { type BudgetVerdict, decideBudget, TreeBudget } from "./budget.ts";
+import type { ToolOutcome, ToolRequest } from "./child_host.ts";
+import { CHILD_TIMINGS, type ChildRules, type EndReason, type Notice } from "./child_state.ts";
 import { type Clock, SYSTEM_CLOCK } from "./clock.ts";
+import { endDeepestFirst } from "./end_deepest_first.ts";
 import { IntelHealth } from "./intel_health.ts";
 import type { ProcessWatch } from "./process_watch.ts";
-import { countFailure, CRASH_WEIGHT, NO_FAILURES, type RestartState, SPAWN_CRASH_WEIGHT } from "./restart.ts";
-import type { ToolOutcome, ToolRequest } from "./child_host.ts";
 import { SessionChild } from "./session_child.ts";
-import { type ChildEnding, RESTARTED_AFTER, type SpawnRequest } from "./session_launch.ts";
-
-/** What others give to a supervisor, and are told by it. What they throw is logged and changes nothing. */
-export interface SupervisorPorts {
-  /** Writes what a dead child could not; its waiter is told afterwards. */
-  record?(ending: ChildEnding): void | Promise<void>;
-  notice?(child: SessionChild, notice: Notice): void;
-  /** A warm child was started again. */
-  restarted?(child: SessionChild): void;
-  /** One line of a child's stderr, or of the supervisor about it. */
-  log?(child: SessionChild, line: string): void;
-  /** Runs a supervisor's own tool. Who asks is `child`; what it may have is checked here again. */
-  callTool?(child: SessionChild, request: ToolRequest): Promise<ToolOutcome>;
-  readonly processes?: ProcessWatch;
-}
-
-/** Where the session of the supervisor's own process stands in its tree; it starts children, and is none of them. */
-export const OWN_PLACE = "0";
-
-/** What one tree may be, and what its supervisor stands on. */
-export interface SupervisorOptions {
-  /** This process is the root's session, at {@link OWN_PLACE}: every child has a parent. Absent: children may be roots. */
-  readonly own?: { readonly maxDepth: number };
-  /** Tokens of the whole tree. */
-  readonly treeTokens: number;
-  readonly admission?: AdmissionLimits;
-  readonly timings?: ChildTimings;
-  readonly drain?: DrainTimings;
-  /** The model for what no longer fits, and its price as a share of the one asked for. */
-  readonly cheaper?: { readonly model: string; readonly share: number };
-  readonly clock?: Clock;
-  /** 0 to 1. */
-  readonly random?: () => number;
-  readonly ports?: SupervisorPorts;
-}
-
-/** How long a drain may take, ms: until everything is killed, and from then until what is left is named. */
-export interface DrainTimings {
-  readonly patienceMs: number;
-  readonly killMs: number;
-}
-
-/** The bounds of the control protocol, §5. */
-export const DRAIN_TIMINGS: DrainTimings = { patienceMs: 25_000, killMs: 3_000 };
-
-/** How a drain went. */
-export interface DrainReport {
-  readonly endings: readonly ChildEnding[];
-  /** Paths of those that heeded nothing but SIGKILL. */
-  readonly killed: readonly string[];
-  /** What still lives. */
-  readonly stragglers: readonly TreeNode[];
-}
-
-/** A child that ended, and how its restart is called off. */
-interface Waiting {
-  readonly child: SessionChild;
-  readonly callOff: () => void;
-}
+import type { ChildEnding, SpawnRequest } from "./session_launch.ts";
+import { DRAIN_TIMINGS, type DrainReport, OWN_PLACE, type SupervisorOptions } from "./supervisor_options.ts";
+import { comparePaths, isWithin } from "./tree_paths.ts";
+import { WarmRestarts } from "./warm_restarts.ts";
 
 /** Who asks for a start: its path, or none; and how deep the session may be that it asks for, and is. */
 interface Caller {
@@ -101,9 +46,7 @@ export class Supervisor implements TreeControl, AsyncDisposable {
   readonly #limits: AdmissionLimits;
   readonly #children = new Map<string, SessionChild>();
   readonly #started = new Map<string, number>();
-  readonly #restarts = new Map<string, RestartState>();
-  /** Warm children whose restart waits for its time, by path. */
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #restarts: WarmRestarts;
   /** Nothing is started at or below these paths. */
   readonly #stopping = new Set<string>();
   readonly #endings: ChildEnding[] = [];
@@ -116,6 +59,7 @@ export class Supervisor implements TreeControl, AsyncDisposable {
     this.#clock = options.clock ?? SYSTEM_CLOCK;
     this.#limits = options.admission ?? ADMISSION_LIMITS;
     this.budget = new TreeBudget(options.treeTokens);
+    this.#restarts = new WarmRestarts(this.#clock, options.random ?? Math.random);
     this.#bucket = { starts: this.#limits.burst, atMs: this.#clock.nowMs() };
     if (options.ports?.processes) this.#reapRegularly(options.ports.processes);
   }
@@ -139,7 +83,7 @@ export class Supervisor implements TreeControl, AsyncDisposable {
   /** Every living session, and every one that is about to be started again; parents before children. */
   list(): TreeNode[] {
     const living = [...this.#children.values()].map((child) => child.node());
-    const waiting = [...this.#waiting.values()].map(({ child }): TreeNode => {
+    const waiting = this.#restarts.waiting.map((child): TreeNode => {
       return { ...child.node(), state: "starting", verdict: "restarting", pid: 0 };
     });
     return [...living, ...waiting].sort((a, b) => comparePaths(a.path, b.path));
@@ -159,7 +103,7 @@ export class Supervisor implements TreeControl, AsyncDisposable {
   act(action: TreeAction, path: string): void {
     const child = this.#children.get(path);
     const isOwn = path === OWN_PLACE && this.#options.own !== undefined;
-    if (!child && !isOwn && !this.#waiting.has(path)) {
+    if (!child && !isOwn && !this.#restarts.isWaiting(path)) {
       throw new CapsuleError("tree.not_running", `Find ${path}: no session of this tree is there`);
     }
     if (action === "stop") {
@@ -184,7 +128,7 @@ export class Supervisor implements TreeControl, AsyncDisposable {
    */
   async stop(path: string, reason: EndReason = STOPPED): Promise<void> {
     this.#stopping.add(path);
-    for (const waiting of [...this.#waiting.keys()].filter((below) => isWithin(below, path))) this.#callOff(waiting);
+    for (const waiting of this.#restarts.waiting) if (isWithin(waiting.path, path)) this.#callOff(waiting.path);
     try {
       await endDeepestFirst(this.#below(path), reason);
     } finally {
@@ -310,7 +254,7 @@ export class Supervisor implements TreeControl, AsyncDisposable {
   }
 
   #forget(path: string): void {
-    this.#restarts.delete(path);
+    this.#restarts.forget(path);
     this.#started.delete(path);
   }
 
@@ -324,27 +268,12 @@ export class Supervisor implements TreeControl, AsyncDisposable {
   }
 
   #decideRestart(child: SessionChild, ending: ChildEnding): ChildEnding["restart"] {
-    const { path, request } = child;
-    if (!(request.restarts ?? request.warm) || !RESTARTED_AFTER.includes(ending.ended_by)) return undefined;
-    if (this.#draining || this.#isStopping(path)) return undefined;
-    const { state, verdict } = countFailure(this.#restarts.get(path) ?? NO_FAILURES, {
-      atMs: this.#clock.nowMs(),
-      weight: ending.spawn_crash ? SPAWN_CRASH_WEIGHT : CRASH_WEIGHT,
-      random: (this.#options.random ?? Math.random)(),
-    });
-    this.#restarts.set(path, state);
-    if (verdict.kind === "open") return verdict;
-    const callOff = this.#clock.after(verdict.delayMs, () => {
-      this.#waiting.delete(path);
-      this.#restart(child);
-    });
-    this.#waiting.set(path, { child, callOff });
-    return verdict;
+    if (this.#draining || this.#isStopping(child.path)) return undefined;
+    return this.#restarts.decide(child, ending, () => this.#restart(child));
   }
 
   #callOff(path: string): void {
-    this.#waiting.get(path)?.callOff();
-    this.#waiting.delete(path);
+    this.#restarts.callOff(path);
     this.#forget(path);
   }
 
@@ -396,7 +325,7 @@ export class Supervisor implements TreeControl, AsyncDisposable {
 
   #endStarts(): void {
     this.#draining = true;
-    for (const path of [...this.#waiting.keys()]) this.#callOff(path);
+    for (const { path } of this.#restarts.waiting) this.#callOff(path);
   }
 
   #killAll(reason: EndReason): void {
@@ -420,28 +349,6 @@ export class Supervisor implements TreeControl, AsyncDisposable {
   }
 }
 
-/** Each level is gone before the one above is asked, so that no parent misses the end of its children. */
-async function endDeepestFirst(children: readonly SessionChild[], reason: EndReason): Promise<void> {
-  const depths = [...new Set(children.map(({ slot }) => slot.depth))].sort((a, b) => b - a);
-  for (const depth of depths) {
-    const level = children.filter(({ slot }) => slot.depth === depth);
-    for (const child of level) child.cancel(reason);
-    await Promise.all(level.map(({ ended }) => ended));
-  }
-}
-
 function tokensOf({ limits, reserveTokens }: SpawnRequest): number {
   return reserveTokens ?? limits.max_tokens;
-}
-
-function isWithin(path: string, root: string): boolean {
-  return path === root || path.startsWith(`${root}.`);
-}
-
-function comparePaths(a: string, b: string): number {
-  const [left, right] = [a.split(".").map(Number), b.split(".").map(Number)];
-  for (let i = 0; i < Math.min(left.length, right.length); i++) {
-    if (left[i] !== right[i]) return left[i]! - right[i]!;
-  }
-  return left.length - right.length;
 }

@@ -3,7 +3,7 @@ import { CapsuleError } from "../../base/mod.ts";
 import { spawnPatiently } from "../cell_process.ts";
 import { ADMISSION_LIMITS } from "./admission.ts";
 import { CHILD_TIMINGS } from "./child_state.ts";
-import { OWN_PLACE } from "./supervisor.ts";
+import { OWN_PLACE } from "./supervisor_options.ts";
 import type { SessionChild } from "./session_child.ts";
 import type { SessionLaunch } from "./session_launch.ts";
 import {

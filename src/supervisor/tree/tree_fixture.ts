@@ -6,7 +6,8 @@ import type { Playbook } from "../testdata/scripted_session.ts";
 import type { ChildEnding, SessionLaunch, SpawnRequest } from "./session_launch.ts";
 import { CHILD_TIMINGS, type ChildTimings, type Notice } from "./child_state.ts";
 import { SessionChild } from "./session_child.ts";
-import { Supervisor, type SupervisorOptions } from "./supervisor.ts";
+import { Supervisor } from "./supervisor.ts";
+import type { SupervisorOptions } from "./supervisor_options.ts";
 
 export const LIMITS: SessionLimits = { max_steps: 10, max_tokens: 1_000, deadline_ms: 60_000, max_depth: 4 };
 
