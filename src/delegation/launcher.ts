@@ -1,8 +1,7 @@
 import { CapsuleError, type ErrorCode, errorCodeOf, newId, printableLine } from "../base/mod.ts";
-import { checkImports, type Grants, refuseImports } from "../grants/mod.ts";
-import { SESSION_CEILINGS, type SessionLimits } from "../protocol/control/mod.ts";
+import { checkImports, refuseImports } from "../grants/mod.ts";
 import { decodeDelegateCall, type DelegateCall, type DelegateRefusal, Fields } from "../protocol/mod.ts";
-import type { Completion, SessionPaths } from "../records/mod.ts";
+import type { Completion } from "../records/mod.ts";
 import {
   type ChildEnded,
   type ChildLauncher,
@@ -11,76 +10,35 @@ import {
   type PreparedSession,
   prepareSession,
   recordEnding,
-  type SessionRequest,
 } from "../session/mod.ts";
 import {
   type ChildEnding,
   type EndReason,
   OWN_PLACE,
-  type ProcessWatch,
   type SessionChild,
-  type Slot,
   Supervisor,
-  type SupervisorOptions,
   type ToolOutcome,
   type ToolRequest,
 } from "../supervisor/tree/mod.ts";
 import { decideCompletion, ENDED_BY_PARENT, type Launched } from "./decide_completion.ts";
 import { DelegationIds } from "./delegation_ids.ts";
-import { type Authority, fitChild } from "./fit_child.ts";
+import { COMMAND_TOKENS, type DelegatingSession, rootLimits } from "./delegating_session.ts";
 import { handOver } from "./hand_over.ts";
+import { findFor, narrowFor } from "./judge_call.ts";
+import type { LauncherOptions } from "./launcher_options.ts";
 import { readAnswer } from "./read_answer.ts";
+import { type ChildStart, sessionRequest } from "./session_request.ts";
 import { settleDelegation } from "./settle_delegation.ts";
-import { checkUnchanged, type Spawnable, type Unspawnable } from "./spawnable.ts";
-
-/** The session of the launcher's own process: what it may do bounds all that is below it. */
-export interface RootSession {
-  readonly places: Pick<SessionPaths, "id" | "runtime">;
-  readonly grants: Grants;
-  readonly envValues: Readonly<Record<string, string>>;
-  /** What it has left of its deadline. */
-  remainingMs(): number;
-}
-
-/** What a launcher stands on. */
-export interface LauncherOptions extends Pick<SessionRequest, "home" | "runtime" | "boll_version" | "upstream"> {
-  readonly root: RootSession;
-  /** What stands for a name of `grants.spawn`. */
-  find(name: string): Spawnable | Unspawnable;
-  /** What a child's cell will be contained by. */
-  containmentOf(grants: Grants): SessionRequest["containment"];
-  /** A session has its places, and starts. */
-  onStart?(places: SessionPaths): void;
-  /** It is reaped and recorded. */
-  onEnd?(places: SessionPaths): void;
-  /** One line for the operator. */
-  warn(line: string): void;
-  readonly processes?: ProcessWatch;
-  readonly supervision?: Pick<SupervisorOptions, "admission" | "timings" | "drain">;
-}
-
-/** A session of the tree that may delegate: the root, or a child at work. */
-interface Parent {
-  readonly sessionId: string;
-  readonly contextId: string;
-  readonly runtime: string;
-  readonly authority: Authority;
-  readonly envValues: Readonly<Record<string, string>>;
-  remainingMs(): number;
-  /** Ends that it has not heard of. */
-  readonly ends: Map<string, Promise<ChildEnded>>;
-}
+import { checkUnchanged } from "./spawnable.ts";
 
 /** A child that was prepared. */
 interface Launch {
   readonly launched: Launched;
-  readonly parent: Parent;
+  readonly parent: DelegatingSession;
   readonly prepared: PreparedSession;
   completion?: Completion;
 }
 
-/** A command has no model: it takes one token, so that every session counts in the tree's budget, and gives it back. */
-const COMMAND_TOKENS = 1;
 const TREE_TOKENS = 1_000;
 
 /** Failures in the launcher's own words, which name nothing of the host's. */
@@ -100,7 +58,7 @@ export class Launcher implements AsyncDisposable {
   readonly supervisor: Supervisor;
   readonly #options: LauncherOptions;
   readonly #ids = new DelegationIds();
-  readonly #parents = new Map<string, Parent>();
+  readonly #parents = new Map<string, DelegatingSession>();
   readonly #launches = new Map<string, Launch>();
   readonly #closing = new Set<Promise<unknown>>();
 
@@ -167,7 +125,7 @@ export class Launcher implements AsyncDisposable {
   #launch(path: string, call: DelegateCall): ChildStarted | DelegateRefusal {
     const parent = this.#parents.get(path);
     if (parent === undefined) return { kind: "refused", message: "Delegate: the session that asks has ended" };
-    const spawnable = this.#find(parent, call);
+    const spawnable = findFor(parent, call, (name) => this.#options.find(name));
     const authority = narrowFor(parent, call, spawnable);
     const component = spawnable.component(authority.grants.limits.memory_mb);
     if (component === undefined) throw new CapsuleError("component.cache_mismatch", "its component is not built");
@@ -196,78 +154,12 @@ export class Launcher implements AsyncDisposable {
     return this.#watch(child, launch, authority.limits.deadline_ms);
   }
 
-  #find(parent: Parent, { capsule, version }: DelegateCall): Spawnable {
-    // A name that it may not delegate to is no more than that, also when there is such a capsule.
-    const found = parent.authority.grants.spawn.includes(capsule) ? this.#options.find(capsule) : undefined;
-    if (found === undefined) {
-      fitChild({ capsule, declared: {} }, { ...parent.authority, remainingMs: parent.remainingMs() });
-      throw new TypeError("a capsule that is not in spawn fits");
-    }
-    if ("refused" in found) throw new CapsuleError("capsule.not_installed", found.refused);
-    if (version !== undefined && version !== found.manifest.version) {
-      throw new CapsuleError(
-        "capsule.not_installed",
-        `Delegate to ${capsule}@${
-          printableLine(version, 80)
-        }: not installed, boll.lock has version ${found.manifest.version}`,
-      );
-    }
-    return found;
-  }
-
   /** Everything that a start makes, before there is a process. @throws `home.unwritable`, `runtime.unusable`, … */
-  #prepare({ slot, parent, spawnable, component, authority, task }: {
-    readonly slot: Slot;
-    readonly parent: Parent;
-    readonly spawnable: Spawnable;
-    readonly component: SessionRequest["component"];
-    readonly authority: Authority;
-    readonly task: string;
-  }): Launch {
-    const { home, runtime, boll_version, upstream, containmentOf, root, onStart } = this.#options;
-    const { capsule, manifest, digest } = spawnable;
-    const { grants, limits } = authority;
+  #prepare(start: Omit<ChildStart, "delegationId">): Launch {
+    const { slot, parent, spawnable: { capsule, manifest }, authority } = start;
     const delegation_id = this.#ids.mint();
-    const envValues = Object.fromEntries(
-      Object.entries(parent.envValues).filter(([name]) => grants.env.includes(name)),
-    );
-    const prepared = prepareSession({
-      home,
-      ...(runtime === undefined ? {} : { runtime }),
-      boll_version,
-      capsule: {
-        name: capsule.name,
-        kind: "folder",
-        path: capsule.manifestPath ?? capsule.root,
-        digest,
-        version: manifest.version,
-      },
-      component,
-      grants,
-      envValues,
-      containment: containmentOf(grants),
-      ...(upstream === undefined ? {} : { upstream }),
-      spawner: { session_id: parent.sessionId, context_id: parent.contextId, delegation_id },
-      task: {
-        instruction: task,
-        context_seed: [],
-        mcp_servers: [],
-        a2a_peers: [],
-        gated_tools: [],
-        limits,
-        telemetry: {
-          run_id: root.places.id,
-          agent_id: capsule.name,
-          agent_path: slot.path,
-          log_level: "info",
-          log_content: manifest.trace.capture === "content",
-        },
-        depth: slot.depth,
-        warm: false,
-        role: "command",
-        args: manifest.args ?? [],
-      },
-    });
+    const request = sessionRequest({ ...start, delegationId: delegation_id }, this.#options);
+    const prepared = prepareSession(request);
     const { places } = prepared;
     const startedMs = performance.now();
     this.#parents.set(slot.path, {
@@ -275,8 +167,8 @@ export class Launcher implements AsyncDisposable {
       contextId: newId("ctx"),
       runtime: places.runtime,
       authority,
-      envValues,
-      remainingMs: () => limits.deadline_ms - (performance.now() - startedMs),
+      envValues: request.envValues,
+      remainingMs: () => authority.limits.deadline_ms - (performance.now() - startedMs),
       ends: new Map(),
     });
     const launched: Launched = {
@@ -288,7 +180,7 @@ export class Launcher implements AsyncDisposable {
     };
     const launch = { launched, parent, prepared };
     this.#launches.set(slot.path, launch);
-    onStart?.(places);
+    this.#options.onStart?.(places);
     return launch;
   }
 
@@ -369,33 +261,4 @@ export class Launcher implements AsyncDisposable {
         return { result: `there is no tool ${printableLine(name, 80)} here`, is_error: true };
     }
   }
-}
-
-/** A run in the foreground has the most that any session may have, within its own deadline. */
-function rootLimits({ limits }: Grants): SessionLimits {
-  return {
-    max_steps: 1,
-    max_tokens: COMMAND_TOKENS,
-    deadline_ms: Math.min(limits.deadline_ms, SESSION_CEILINGS.deadline_ms),
-    max_depth: SESSION_CEILINGS.max_depth,
-  };
-}
-
-/** @throws {CapsuleError} `grant.exceeds_ceiling` */
-function narrowFor(parent: Parent, call: DelegateCall, { capsule, manifest }: Spawnable): Authority {
-  const mounts = new Map(call.mounts);
-  if (mounts.size < call.mounts.length) {
-    throw new CapsuleError(
-      "grant.exceeds_ceiling",
-      `Delegate to ${capsule.name}: fs.mounts: two folders are named for one of its mounts, name one`,
-    );
-  }
-  const remainingMs = Math.floor(Math.min(parent.remainingMs(), parent.authority.limits.deadline_ms));
-  const authority = fitChild({
-    capsule: capsule.name,
-    declared: manifest.grants,
-    mounts: Object.fromEntries(mounts),
-  }, { ...parent.authority, remainingMs });
-  const deadline_ms = Math.min(authority.limits.deadline_ms, call.deadline_ms ?? Infinity);
-  return { ...authority, limits: { ...authority.limits, deadline_ms } };
 }

@@ -13,6 +13,7 @@ export * from "./hand_over.ts";
 export * from "./judge_notice.ts";
 export * from "./keep_answer.ts";
 export * from "./launcher.ts";
+export type * from "./launcher_options.ts";
 export * from "./notice.ts";
 export * from "./post_notice.ts";
 export * from "./read_answer.ts";
