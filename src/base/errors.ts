@@ -60,6 +60,8 @@ export const EXIT_STATUS = {
   "payload.unsupported": 2,
   "role.unsupported": 2,
   "service.listen_failed": 1,
+  "door.store_unsafe": 1,
+  "door.store_unreadable": 1,
   "tree.not_running": 2,
   "tree.unreachable": 1,
   "tree.refused": 1,

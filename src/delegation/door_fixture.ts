@@ -1,4 +1,4 @@
-import { judgeNotice, type NoticeReceiver } from "./judge_notice.ts";
+import { judgeNotice, type NoticeReceiver } from "../door/mod.ts";
 
 /** What came to a door: one request. */
 export interface Arrival {

@@ -10,7 +10,6 @@ export * from "./decide_completion.ts";
 export * from "./delegation_ids.ts";
 export * from "./fit_child.ts";
 export * from "./hand_over.ts";
-export * from "./judge_notice.ts";
 export * from "./keep_answer.ts";
 export * from "./launcher.ts";
 export type * from "./launcher_options.ts";

@@ -1,4 +1,5 @@
 import { newId, printableLine } from "../base/mod.ts";
+import { NOTICE_HEADERS } from "../door/mod.ts";
 import type { Completion, CompletionStatus } from "../records/mod.ts";
 import type { SpawnerHandle } from "../session/mod.ts";
 
@@ -20,14 +21,6 @@ export interface NoticeRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
-
-/** Header names of a notice, as the door reads them. */
-export const NOTICE_HEADERS = {
-  version: "a2a-version",
-  origin: "x-boll-task-origin",
-  delegation: "x-boll-delegation-id",
-  session: "x-boll-completion-session",
-} as const;
 
 /** The notice in words (delegation page §3): no result and no path to one. */
 export function noticeText(fields: NoticeFields): string {

@@ -30,4 +30,4 @@ export type DoorEvent =
     readonly duration_ms: number;
   }
   | { readonly event: "completion"; readonly delegation_id: string; readonly refused?: string }
-  | { readonly event: "reader_dropped"; readonly task_id: string };
+  | { readonly event: "readers_dropped"; readonly task_id: string; readonly count: number };

@@ -4,8 +4,10 @@
  * writes no file but its own store of tasks.
  * @module
  */
+import type { Door, DoorOptions } from "./options.ts";
+
 export type {
-  CompletionNotice,
+  CompletionReceiver,
   Credentials,
   Door,
   DoorCard,
@@ -16,3 +18,13 @@ export type {
 } from "./options.ts";
 export type { DoorEvent, TaskStateName } from "./door_event.ts";
 export type { DoorTask, DoorWork, InputFile, TaskArtifact, TaskEnd, TaskOrigin, TaskVoice } from "./work.ts";
+export { type Clock, SYSTEM_CLOCK } from "./clock.ts";
+export { hashToken } from "./hash_token.ts";
+export * from "./judge_notice.ts";
+export { DEFAULT_LIMITS, type DoorLimits } from "./limits.ts";
+
+/** Opens a door, its tasks first. Its code is loaded with the first one. @throws `service.listen_failed`, `door.*` */
+export async function openDoor(options: DoorOptions): Promise<Door> {
+  const door = await import("./open_door.ts");
+  return await door.openDoor(options);
+}

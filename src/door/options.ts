@@ -1,4 +1,7 @@
 import type { DoorEvent } from "./door_event.ts";
+import type { Clock } from "./clock.ts";
+import type { NoticeReceiver } from "./judge_notice.ts";
+import type { DoorLimits } from "./limits.ts";
 import type { DoorWork } from "./work.ts";
 
 /** What a client is told of the capsule. No host path, no secret. */
@@ -7,6 +10,10 @@ export interface DoorCard {
   readonly description: string;
   readonly version: string;
   readonly skills: readonly DoorSkill[];
+  /** Media types that parts of a message may have; `image/*` and `*` stand for many. Default: `text/plain`. */
+  readonly inputModes?: readonly string[];
+  /** Media types of what comes back. Default: `text/plain`. */
+  readonly outputModes?: readonly string[];
 }
 
 /** One thing that a capsule can do. */
@@ -32,12 +39,10 @@ export interface PeerCredential {
   readonly tokenHash: string;
 }
 
-/** What a child says when it has ended (delegation page §3); nothing else that it says counts. */
-export interface CompletionNotice {
-  readonly delegationId: string;
-  /** The session that the notice is for. */
-  readonly sessionId: string;
-  readonly contextId: string;
+/** The session behind a door, for children that say they have ended (delegation page §3). */
+export interface CompletionReceiver extends NoticeReceiver {
+  /** A child of that delegation says that it has ended: time to look, nothing more. */
+  onCompletion(delegationId: string): void;
 }
 
 /** Where tasks are kept: with this process, or in a folder of mode 0700 that a later one opens again. */
@@ -59,14 +64,18 @@ export interface DoorOptions {
   readonly storage: TaskStorage;
   /** Whether a task that an earlier session was at is run again; else it has failed. */
   readonly isIdempotent: boolean;
-  /** Whether this session waits for that delegation: the sentence that refuses it, or undefined. */
-  readonly judgeCompletion?: (notice: CompletionNotice) => string | undefined;
+  /** Who hears of completions; absent: this session waits for none. */
+  readonly completions?: CompletionReceiver;
   /** Told of what happened, in the order in which it did. */
   readonly record: (event: DoorEvent) => void;
   /** Whether the session can take work, for `/readyz`; default yes. */
   readonly isReady?: () => boolean;
   /** More for `/metrics`: name (`boll_…`) → value now. */
   readonly gauges?: () => Readonly<Record<string, number>>;
+  /** What the card says instead of the bound address, when others come in by another: ends in `/`. */
+  readonly publicUrl?: string;
+  readonly limits?: Partial<DoorLimits>;
+  readonly clock?: Clock;
 }
 
 /** An open door. Disposing of it drains it. */

@@ -15,6 +15,8 @@ export interface DoorTask {
   readonly id: string;
   /** `ctx_…`, or what the sender named. */
   readonly contextId: string;
+  /** As its sender named it; two may be the same. */
+  readonly messageId: string;
   /** All text parts of the message, a line between each two. */
   readonly text: string;
   readonly files: readonly InputFile[];
@@ -27,12 +29,11 @@ export interface DoorTask {
   readonly isRerun: boolean;
 }
 
-/** A file that came out of a task. */
-export interface TaskArtifact {
-  readonly name: string;
-  readonly mediaType: string;
-  readonly bytes: Uint8Array;
-}
+/** What came out of a task beside its answer: a file, a value of JSON, or where something is found. */
+export type TaskArtifact =
+  | { readonly name: string; readonly mediaType: string; readonly bytes: Uint8Array }
+  | { readonly name: string; readonly data: unknown }
+  | { readonly name: string; readonly mediaType: string; readonly url: string };
 
 /** What the work says while it runs; after its end nothing of it is heard. */
 export interface TaskVoice {
@@ -47,7 +48,7 @@ export interface TaskVoice {
 
 /** How the work ended. */
 export interface TaskEnd {
-  readonly state: "completed" | "failed" | "canceled";
+  readonly state: "completed" | "failed" | "canceled" | "rejected";
   /** The whole answer. */
   readonly answer?: string;
   /** Why, when it did not complete: a sentence for the sender. */

@@ -15,6 +15,7 @@ export { holdCacheEntry } from "./garbage_cache.ts";
 export * from "./home.ts";
 export * from "./logs.ts";
 export * from "./places.ts";
+export * from "./private_folder.ts";
 export * from "./removal.ts";
 export * from "./remove_trees.ts";
 export * from "./result_file.ts";

@@ -1,5 +1,15 @@
 import { isId } from "../base/mod.ts";
-import { NOTICE_HEADERS } from "./notice.ts";
+
+/** Header names of a notice (delegation page §3). */
+export const NOTICE_HEADERS = {
+  version: "a2a-version",
+  origin: "x-boll-task-origin",
+  delegation: "x-boll-delegation-id",
+  session: "x-boll-completion-session",
+} as const;
+
+/** What is read of a request's fields. */
+type FieldReader = Pick<Headers, "get">;
 
 /** JSON-RPC error of a notice that nobody waits for. */
 export const NOBODY_WAITS = -31002;
@@ -17,7 +27,7 @@ export interface NoticeReceiver {
 }
 
 /** Whether a request says of itself that it is a completion. */
-export function isNotice(headers: Headers): boolean {
+export function isNotice(headers: FieldReader): boolean {
   return headers.get(NOTICE_HEADERS.origin) === "completion";
 }
 
@@ -25,7 +35,7 @@ export function isNotice(headers: Headers): boolean {
  * Judges a notice by its headers, before its body is read. It is only a nudge: what it says is re-read from the record
  * once the child is reaped, so that a forged or early one changes nothing.
  */
-export function judgeNotice(headers: Headers, { sessionId, isWaiting }: NoticeReceiver): NoticeVerdict {
+export function judgeNotice(headers: FieldReader, { sessionId, isWaiting }: NoticeReceiver): NoticeVerdict {
   const delegationId = headers.get(NOTICE_HEADERS.delegation) ?? "";
   const refuse = (message: string) => ({ kind: "refused", code: NOBODY_WAITS, message }) as const;
   if (headers.get(NOTICE_HEADERS.session) !== sessionId) {

@@ -1,0 +1,147 @@
+import { type Message, SendMessageRequest, StreamResponse } from "@a2a-js/sdk";
+import { VersionNotSupportedError } from "@a2a-js/sdk/errors";
+import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
+import { PROTOCOL_VERSION } from "./agent_card.ts";
+import { checkParams } from "./check_params.ts";
+import type { Clock } from "./clock.ts";
+import type { HttpReply, HttpRequest } from "./http_message.ts";
+import type { Caller } from "./identify.ts";
+import type { DoorLimits } from "./limits.ts";
+import { sseReply } from "./sse_stream.ts";
+import { DoorBusyError, type TaskBoard } from "./task_board.ts";
+import { callState, type TaskHandler, withHistory } from "./task_handler.ts";
+
+/** One operation of the protocol, whatever binding it came by. */
+export interface Call {
+  readonly method: string;
+  /** As they came; nobody has looked at them. */
+  readonly params: unknown;
+  readonly caller: Caller;
+  readonly request: HttpRequest;
+}
+
+/** An error as JSON-RPC has it. */
+export interface CallError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** What came of a call. */
+export type CallResult =
+  | { readonly kind: "result"; readonly result: unknown }
+  | { readonly kind: "error"; readonly error: CallError }
+  /** A stream; the binding says how its events are wrapped. */
+  | { readonly kind: "stream"; readonly reply: (wrap: StreamWrap) => HttpReply }
+  /** For a while nothing is taken. */
+  | { readonly kind: "busy"; readonly message: string };
+
+/** How a binding puts a `StreamResponse` and an error into its events. */
+export interface StreamWrap {
+  wrap(json: string): string;
+  error(error: CallError): string;
+}
+
+/** JSON-RPC error of a reader that was dropped. */
+const LAGGED: CallError = {
+  code: -31003,
+  message: "Read a stream: too many events were not taken in time; come back with Last-Event-ID",
+};
+
+const INTERNAL = -32603;
+const STREAMS: ReadonlySet<string> = new Set(["SendStreamingMessage", "SubscribeToTask"]);
+
+/** What all calls of a door share. */
+export interface CallsOptions {
+  readonly board: TaskBoard;
+  readonly handler: TaskHandler;
+  readonly clock: Clock;
+  readonly limits: DoorLimits;
+}
+
+/** Has operations done: those with one answer by the SDK's dispatcher, streams here. */
+export class Calls {
+  readonly #options: CallsOptions;
+  readonly #dispatcher: JsonRpcTransportHandler;
+
+  constructor(options: CallsOptions) {
+    this.#options = options;
+    this.#dispatcher = new JsonRpcTransportHandler(options.handler);
+  }
+
+  /** Never rejects. */
+  async run(call: Call): Promise<CallResult> {
+    try {
+      checkVersion(call.request.header("a2a-version"));
+      checkParams(call.method, call.params);
+      if (call.method === "SendMessage" && !this.#options.board.isTaking) throw new DoorBusyError();
+      return STREAMS.has(call.method) ? this.#stream(call) : await this.#once(call);
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  async #once({ method, params, caller, request }: Call): Promise<CallResult> {
+    const state = callState(caller, request.signal);
+    const context = new ServerCallContext({ requestedVersion: PROTOCOL_VERSION, state });
+    // The door keeps its tasks apart by who sent them; a tenant would be somebody's word.
+    const { tenant: _, ...own } = (params ?? {}) as Record<string, unknown>;
+    const body = { jsonrpc: "2.0", id: 1, method, params: own };
+    const { error, result } = await this.#dispatcher.handle(body, context) as { result?: unknown; error?: CallError };
+    return error === undefined ? { kind: "result", result } : { kind: "error", error: told(error) };
+  }
+
+  #stream({ method, params, caller, request }: Call): CallResult {
+    const { board } = this.#options;
+    if (method === "SubscribeToTask") {
+      const { id } = params as { id: string };
+      const { first, reader } = board.subscribe(id, caller, request.header("last-event-id"));
+      return this.#reply(reader, first);
+    }
+    const { message, configuration } = SendMessageRequest.fromJSON(params);
+    const task = board.send(message as Message, caller);
+    const first = { id: task.log.position, task: withHistory(task.task, configuration?.historyLength) };
+    const reader = task.log.subscribe();
+    return this.#reply(reader, first);
+  }
+
+  #reply(
+    reader: Parameters<typeof sseReply>[0]["reader"],
+    first: { id: string; task: unknown } | undefined,
+  ): CallResult {
+    const { clock, limits } = this.#options;
+    const json = first && JSON.stringify(StreamResponse.toJSON({
+      payload: { $case: "task", value: first.task as never },
+    }));
+    return {
+      kind: "stream",
+      reply: ({ wrap, error }) =>
+        sseReply({
+          reader,
+          ...(first !== undefined && { first: { id: first.id, json: json! } }),
+          wrap,
+          lagged: error(LAGGED),
+          heartbeatMs: limits.heartbeatMs,
+          clock,
+        }),
+    };
+  }
+}
+
+function failed(error: unknown): CallResult {
+  if (error instanceof DoorBusyError) return { kind: "busy", message: error.message };
+  return { kind: "error", error: told(JsonRpcTransportHandler.mapToJSONRPCError(error)) };
+}
+
+/** A failure of this program's own says nothing of itself. */
+function told(error: CallError): CallError {
+  return error.code === INTERNAL ? { code: INTERNAL, message: "Internal error" } : error;
+}
+
+/** Patch numbers say nothing (§3.6); none at all is the wire of 0.3, which is another one. */
+function checkVersion(asked = ""): void {
+  const [, version = asked] = /^(\d+\.\d+)(?:\.\d+)?$/.exec(asked) ?? [];
+  if (version === PROTOCOL_VERSION) return;
+  const found = asked === "" ? "none, which is 0.3" : JSON.stringify(asked.slice(0, 32));
+  throw new VersionNotSupportedError(`Read A2A-Version: found ${found}, wanted ${PROTOCOL_VERSION}`);
+}

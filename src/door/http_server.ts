@@ -1,0 +1,91 @@
+import type { Clock } from "./clock.ts";
+import { HttpConnection } from "./http_connection.ts";
+import type { HttpReply, HttpRequest } from "./http_message.ts";
+import type { DoorLimits } from "./limits.ts";
+
+/** What a server is made of. */
+export interface HttpServerOptions {
+  readonly listener: Deno.TcpListener;
+  readonly limits: DoorLimits;
+  readonly clock: Clock;
+  /** Answers one request. Never rejects. */
+  handle(request: HttpRequest): Promise<HttpReply>;
+}
+
+/** After a failure to accept (no descriptor is left, mostly), ms. */
+const ACCEPT_AGAIN_MS = 50;
+
+/** Takes connections and bounds them: how many there are, and how many of them are of clients that nobody knows. */
+export class HttpServer {
+  readonly #options: HttpServerOptions;
+  readonly #connections = new Map<HttpConnection, Promise<void>>();
+  /** In the order in which they came. */
+  readonly #unknown = new Set<HttpConnection>();
+  readonly #accepting: Promise<void>;
+  #isClosing = false;
+
+  constructor(options: HttpServerOptions) {
+    this.#options = options;
+    this.#accepting = this.#accept();
+  }
+
+  /** Open connections. */
+  get connections(): number {
+    return this.#connections.size;
+  }
+
+  /** Connections from which no token came yet. */
+  get unknownConnections(): number {
+    return this.#unknown.size;
+  }
+
+  /** Takes no more connections and no further requests; what is still under way after that time is cut off. */
+  async close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
+    try {
+      this.#options.listener.close();
+    } catch { /* it is closed */ }
+    await this.#accepting;
+    for (const connection of this.#connections.keys()) connection.finish();
+    const unwatch = this.#options.clock.after(graceMs, () => {
+      for (const connection of this.#connections.keys()) connection.close();
+    });
+    await Promise.all(this.#connections.values());
+    unwatch();
+  }
+
+  async #accept(): Promise<void> {
+    while (!this.#isClosing) {
+      try {
+        this.#serve(await this.#options.listener.accept());
+      } catch {
+        if (this.#isClosing) return;
+        await new Promise<void>((resolve) => this.#options.clock.after(ACCEPT_AGAIN_MS, resolve));
+      }
+    }
+  }
+
+  #serve(wire: Deno.TcpConn): void {
+    const { limits, clock, handle } = this.#options;
+    if (this.#connections.size >= limits.connections) return wire.close();
+    wire.setNoDelay(true);
+    // The oldest goes, not the newest: who knows the token needs a moment, and who has none can hold nothing for long.
+    if (this.#unknown.size >= limits.unknownConnections) {
+      const [oldest] = this.#unknown;
+      this.#unknown.delete(oldest!);
+      oldest!.close();
+    }
+    const connection = new HttpConnection({
+      limits,
+      clock,
+      handle,
+      onVouched: (vouched) => this.#unknown.delete(vouched),
+    }, wire);
+    this.#unknown.add(connection);
+    const served = connection.serve().finally(() => {
+      this.#connections.delete(connection);
+      this.#unknown.delete(connection);
+    });
+    this.#connections.set(connection, served);
+  }
+}

@@ -1,0 +1,54 @@
+/** The bounds of a door. Each is reached by what clients do, never by what the capsule does. */
+export interface DoorLimits {
+  /** The longest body of a request, bytes. */
+  readonly bodyBytes: number;
+  /** The longest body of a completion, which nobody has vouched for, bytes. */
+  readonly completionBytes: number;
+  /** The longest head of a request, bytes. */
+  readonly headBytes: number;
+  /** From a connection, or the first byte of a further request on it, to the request's end, ms. */
+  readonly requestMs: number;
+  /** Between two requests of a connection, ms. */
+  readonly idleMs: number;
+  /** Without a client taking a byte that is written to it, ms. */
+  readonly writeMs: number;
+  /** Requests at once, streams with them; the next one is answered 503. */
+  readonly requests: number;
+  /** Connections from which no token came yet; the oldest of them goes when there is one more. */
+  readonly unknownConnections: number;
+  /** Connections at all. */
+  readonly connections: number;
+  /** Events of a task that are kept for readers that come back. */
+  readonly replayEvents: number;
+  /** The same, bytes: the oldest go first. */
+  readonly replayBytes: number;
+  /** Events that a reader may be behind. */
+  readonly readerEvents: number;
+  /** A reader that hears nothing else hears this, ms. */
+  readonly heartbeatMs: number;
+  /** From a cancellation to the end of a task, whatever its work does, ms. */
+  readonly cancelMs: number;
+  /** Tasks that have ended and are kept in memory, and their bytes: the oldest go first. */
+  readonly endedTasks: number;
+  readonly endedBytes: number;
+}
+
+/** The bounds when nothing else is said (door page). */
+export const DEFAULT_LIMITS: DoorLimits = {
+  bodyBytes: 8 * 1024 * 1024,
+  completionBytes: 64 * 1024,
+  headBytes: 16 * 1024,
+  requestMs: 30_000,
+  idleMs: 60_000,
+  writeMs: 30_000,
+  requests: 256,
+  unknownConnections: 32,
+  connections: 1024,
+  replayEvents: 512,
+  replayBytes: 16 * 1024 * 1024,
+  readerEvents: 128,
+  heartbeatMs: 15_000,
+  cancelMs: 10_000,
+  endedTasks: 1_000,
+  endedBytes: 64 * 1024 * 1024,
+};

@@ -1,0 +1,58 @@
+import type { Clock } from "./clock.ts";
+import type { EventReader } from "./event_log.ts";
+import type { HttpReply } from "./http_message.ts";
+
+/** What a stream is made of. */
+export interface SseOptions {
+  readonly reader: EventReader;
+  /** Told before all else. */
+  readonly first?: { readonly id: string; readonly json: string };
+  /** A `StreamResponse` as this client gets it. */
+  wrap(json: string): string;
+  /** The last word to a reader that was too slow. */
+  readonly lagged: string;
+  readonly heartbeatMs: number;
+  readonly clock: Clock;
+}
+
+const encoder = new TextEncoder();
+const HEARTBEAT = encoder.encode(":\n\n");
+
+/** A reply that tells events as they come: each with its id, and a comment when there are none for a while. */
+export function sseReply(options: SseOptions): HttpReply {
+  const fields = [
+    ["content-type", "text/event-stream"],
+    ["cache-control", "no-cache"],
+    ["x-accel-buffering", "no"],
+  ] as const;
+  return { status: 200, fields, body: (write) => tell(options, write) };
+}
+
+async function tell(options: SseOptions, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
+  const { reader, first, wrap, heartbeatMs, clock } = options;
+  try {
+    if (first !== undefined) await write(encoder.encode(eventText(first.id, wrap(first.json))));
+    for (;;) {
+      const unwatch = clock.after(heartbeatMs, () => reader.beat());
+      const item = await reader.next();
+      unwatch();
+      switch (item.kind) {
+        case "end":
+          return;
+        case "beat":
+          await write(HEARTBEAT);
+          break;
+        case "lagged":
+          return await write(encoder.encode(`event: error\ndata: ${options.lagged}\n\n`));
+        case "events":
+          await write(encoder.encode(item.events.map(({ id, json }) => eventText(id, wrap(json))).join("")));
+      }
+    }
+  } finally {
+    reader.close();
+  }
+}
+
+function eventText(id: string, data: string): string {
+  return `id: ${id}\ndata: ${data}\n\n`;
+}
