@@ -1,3 +1,4 @@
+import { dirname } from "@std/path";
 import type { Bed } from "./harness.ts";
 import { fixture } from "./fixtures/fixture.ts";
 
@@ -19,8 +20,10 @@ export async function warmGuest(bed: Bed, name: string): Promise<string> {
 
 /** Whole or not at all: several files of tests may build the same. */
 async function build(bed: Bed, { program, path, home }: Record<"program" | "path" | "home", string>): Promise<void> {
-  Deno.mkdirSync(`${home}/..`, { recursive: true });
-  const fresh = Deno.makeTempDirSync({ dir: `${home}/..`, prefix: ".new-" });
+  // Not `home/..`: that would make an empty `home` on its way, which another would take for a whole one.
+  const folder = dirname(home);
+  Deno.mkdirSync(folder, { recursive: true });
+  const fresh = Deno.makeTempDirSync({ dir: folder, prefix: ".new-" });
   const command = new Deno.Command(program, {
     args: ["explain", path],
     clearEnv: true,

@@ -15,9 +15,6 @@ import {
   stderrLog,
 } from "./running_session.ts";
 
-/** How many sessions run one after the other; more can be asked for. */
-const MANY = Number(Deno.env.get("BOLL_TEST_SESSIONS") ?? "60");
-
 /** What is said at the end: exit code, status, cause, whether only part of the answer is there, and the answer. */
 type Ending = readonly [code: number, status: string, endedBy: string, partial: boolean, answer: unknown];
 
@@ -325,19 +322,6 @@ forEachMode(
     }
   },
 );
-
-forMode("binary", "session: of many in a row, two at a time, each gives its result, whole", async (bed) => {
-  let next = 0;
-  const worker = async () => {
-    while (next < MANY) {
-      const instruction = `number ${next++}`;
-      await using started = await startSession(bed, "cat", { task: { instruction } });
-      assertEquals(await endingOf(started), [0, "completed", "guest", false, instruction]);
-    }
-  };
-  await Promise.all([worker(), worker()]);
-  assertNothingLeft(bed);
-});
 
 function encodePings(count: number): Uint8Array {
   const payload = new TextEncoder().encode('{"type":"ping","seq":1}');

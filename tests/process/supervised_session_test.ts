@@ -1,10 +1,15 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { type ChildEnding, type SessionChild, type SessionLaunch, Supervisor } from "../../src/supervisor/tree/mod.ts";
-import { Bed, forEachMode, REPOSITORY } from "../harness.ts";
+import { WIDE } from "../../src/supervisor/tree/tree_fixture.ts";
+import { Bed, forEachMode, forMode, REPOSITORY } from "../harness.ts";
 import { childrenOf, waitForEnd } from "../processes.ts";
-import { processesOf } from "./leftovers.ts";
-import { prepareGuest, readAnswer, type SessionOptions, waitForText } from "./running_session.ts";
+import { assertNothingLeft, processesOf } from "./leftovers.ts";
+import { prepareGuest, readAnswer, readTrace, type SessionOptions, waitForText } from "./running_session.ts";
 import type { PreparedSession } from "../../src/session/mod.ts";
+
+/** How many sessions answer one after the other, which can be set, and how many at once. */
+const MANY = Number(Deno.env.get("BOLL_TEST_SESSIONS") ?? "300");
+const AT_ONCE = 4;
 
 /** A session of the guest `name` in a tree, and what was prepared for it. */
 async function spawnIn(tree: Supervisor, bed: Bed, name: string, options: SessionOptions = {}) {
@@ -66,6 +71,25 @@ forEachMode(
     prepared[Symbol.dispose]();
   },
 );
+
+forMode("binary", "supervised session: of three hundred that answer and go, no result is lost", async (bed) => {
+  await using tree = new Supervisor({ treeTokens: 1_000, admission: WIDE });
+  let next = 0;
+  const worker = async () => {
+    while (next < MANY) {
+      const instruction = `number ${next++}`;
+      const { child, prepared } = await spawnIn(tree, bed, "cat", { task: { instruction } });
+      const ending = await child.ended;
+      assertEquals(causeOf(ending), ["completed", "guest", instruction], JSON.stringify(ending));
+      assertEquals(readAnswer(prepared), instruction);
+      assertEquals(readTrace(prepared).filter(({ event }) => event === "session_end").length, 1);
+      prepared[Symbol.dispose]();
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  assertEquals([tree.list(), tree.budget.holders, tree.budget.spent], [[], 0, 0]);
+  assertNothingLeft(bed);
+});
 
 /** As the entrypoint of a container: process 1 of a namespace of its own. */
 const UNSHARE = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"] as const;
