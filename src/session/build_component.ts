@@ -6,8 +6,8 @@ import { type BuildTurn, makeTemporaryFolder, ownFolder, tryTakeBuildTurn } from
 import { type CellProcess, spawnServingCell } from "../supervisor/mod.ts";
 import { cellEnvironment, isCompiled, selfCommand, sourceFlags } from "./self_command.ts";
 
-/** How long one build may take, ms. */
-export const BUILD_TIMEOUT_MS = 30_000;
+/** How long one build may take, ms: a net for a cell that waits. What it works is bounded by its processor time. */
+export const BUILD_TIMEOUT_MS = 120_000;
 
 /** How often one that waits looks whether another is done building, ms. */
 const LONGEST_PAUSE_MS = 80;
@@ -121,6 +121,9 @@ async function lastWord(cell: CellProcess): Promise<unknown> {
     if (message?.type === "failed") throw new CapsuleError(knownCode(message.code), message.message);
   }
   const { code, signal } = await cell.exit;
+  if (signal === "SIGXCPU") {
+    throw new CapsuleError("component.build_failed", "Build component: it took more processor time than a build may");
+  }
   const tail = cell.stderrTail().trim().split("\n").at(-1) ?? "";
   throw new CapsuleError(
     "component.build_failed",

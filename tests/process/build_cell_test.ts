@@ -67,3 +67,14 @@ function cachedFile(bed: Bed, ending: string): string {
   assert(file !== undefined, `found no ${ending} in ${[...Deno.readDirSync(folder)].map(({ name }) => name)}`);
   return `${folder}/${file.name}`;
 }
+
+forMode("binary", "build cell: one that was stopped for its processor time is told as that", async (bed) => {
+  const running = bed.start(["run", await fixture("probe"), "--", "1"]);
+  const cell = await buildCellOf(bed, running);
+  await waitForFilter(cell);
+  Deno.kill(cell, "SIGXCPU");
+  const { code, lastLine } = await running.result();
+  assertEquals([code, /more processor time than a build may/.test(lastLine)], [1, true], lastLine);
+  assertNothingLeft(bed);
+  assertEquals((await bed.guest("probe", ["--", "1"])).code, 0);
+});
