@@ -54,6 +54,13 @@ export async function waitForEvent(bed: Bed, matches: (event: TraceEvent) => boo
   }
 }
 
+/** Waits until the end of so many requests is recorded. */
+export async function waitForRequests(bed: Bed, count: number): Promise<void> {
+  while (bed.trace().filter(({ event }) => event === "request").length < count) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
 /** Waits until a guest has written `marker` so many times. */
 export async function waitForLog(bed: Bed, marker: string, times = 1): Promise<void> {
   const path = join(bed.sessions().at(-1)!, "runtime", "logs", "guest.jsonl");
