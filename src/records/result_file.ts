@@ -11,6 +11,7 @@ export class ResultFile implements Disposable {
   readonly #path: string;
   readonly #temporary: string;
   #file: Deno.FsFile | undefined;
+  #isEmpty = true;
 
   private constructor(path: string, temporary: string, file: Deno.FsFile) {
     this.#path = path;
@@ -29,11 +30,14 @@ export class ResultFile implements Disposable {
   /** @throws `home.unwritable` */
   write(bytes: Uint8Array): void {
     const file = this.#file;
-    if (file !== undefined) attempt(this.#path, () => writeAll(file, bytes));
+    if (file === undefined) return;
+    this.#isEmpty &&= bytes.length === 0;
+    attempt(this.#path, () => writeAll(file, bytes));
   }
 
-  /** What was written is the result from here on. @throws `home.unwritable` */
+  /** What was written is the result from here on; where nothing was there is none. @throws `home.unwritable` */
   commit(): void {
+    if (this.#isEmpty) return this[Symbol.dispose]();
     this.#file?.close();
     this.#file = undefined;
     attempt(this.#path, () => Deno.renameSync(this.#temporary, this.#path));

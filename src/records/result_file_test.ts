@@ -37,3 +37,11 @@ Deno.test("ResultFile: one that is dropped leaves nothing, and where none can be
     const error = assertThrows(() => ResultFile.open({ out: `${out}/missing` }), CapsuleError);
     assertEquals(error.code, "home.unwritable");
   }));
+
+Deno.test("ResultFile: nothing written is no result", () =>
+  withFolder((out) => {
+    using result = ResultFile.open({ out });
+    result.write(new Uint8Array(0));
+    result.commit();
+    assertEquals(filesOf(out), []);
+  }));

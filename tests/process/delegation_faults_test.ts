@@ -1,36 +1,8 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import type { Bed } from "../harness.ts";
 import { forEachMode, forMode } from "../harness.ts";
 import { waitForEnd } from "../processes.ts";
 import { DelegatingWorkspace } from "./delegating_workspace.ts";
-
-interface Node {
-  readonly path: string;
-  readonly session_id: string;
-  readonly state: string;
-  readonly pid: number;
-}
-
-/** What runs in the bed, once the session at `path` does. */
-async function untilRunning(bed: Bed, path: string): Promise<readonly Node[]> {
-  while (true) {
-    const { stdout } = await bed.run(["ps", "--json"]);
-    const nodes = stdout.trimEnd().split("\n").filter((line) => line !== "").map((line): Node => JSON.parse(line));
-    if (nodes.some((node) => node.path === path && node.state === "running")) return nodes;
-  }
-}
-
-function record(bed: Bed, session: string, name: string): Record<string, unknown> {
-  return JSON.parse(Deno.readTextFileSync(`${bed.home}/sessions/${session}/records/${name}.json`));
-}
-
-/** The sessions of the bed with how each ended, oldest first, as a verb that reads records says it. */
-async function endings(bed: Bed): Promise<string[][]> {
-  const { stdout } = await bed.run(["sessions", "--json"]);
-  return stdout.trimEnd().split("\n").map((line) => JSON.parse(line)).reverse().map(({ capsule, status }) => [
-    ...[capsule, status],
-  ]);
-}
+import { endings, recordOf, untilRunning } from "./delegation_records.ts";
 
 const ASK = `waitFor(delegate({ capsule: args[0], ...JSON.parse(args[1] ?? "{}") }))`;
 
@@ -79,7 +51,7 @@ forEachMode(
       const { code, stdout, stderr } = await run.result();
       assertEquals(code, 0, stderr);
       assertStringIncludes(JSON.parse(stdout), `loops@0.1.0 ended ${status}`);
-      const completion = record(bed, child.session_id, "completion");
+      const completion = recordOf(bed, child.session_id, "completion");
       assertEquals([completion["status"], completion["reported_by"]], [status, "launcher"]);
       assertMatch(String(completion["detail"]), detail);
     }
@@ -98,7 +70,7 @@ forEachMode(
     assertEquals(code, 0, stderr);
     assertEquals(await endings(bed), [["asker", "completed"], ["loops", "cancelled"]]);
     const [, child] = bed.sessions().map((folder) => folder.split("/").at(-1)!);
-    const completion = record(bed, child!, "completion");
+    const completion = recordOf(bed, child!, "completion");
     assertEquals([completion["status"], completion["detail"]], ["terminated", "the parent ended this delegation"]);
 
     const run = bed.start([...space.command("asker", ASK), "middle"]);

@@ -1,40 +1,12 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import type { Bed, TraceEvent } from "../harness.ts";
+import type { Bed } from "../harness.ts";
 import { forEachMode } from "../harness.ts";
 import { DelegatingWorkspace } from "./delegating_workspace.ts";
-
-/** What a guest reads of one delegation: its id, how it ended, the fenced body. */
-const HANDED_OVER =
-  /^\[delegate-task\] delegation (dlg_[0-9a-f]{32}) to worker@0\.1\.0 ended (\w+):\n<untrusted-content source=delegation:worker>\nDelegated capsule finished\.\n([^]*)\n<\/untrusted-content>$/;
-
-interface HandedOver {
-  readonly id: string;
-  readonly status: string;
-  readonly session: string;
-  readonly detail: string;
-  readonly result: string;
-}
-
-function read(text: unknown): HandedOver {
-  assertMatch(String(text), HANDED_OVER);
-  const [, id = "", status = "", body = ""] = HANDED_OVER.exec(String(text))!;
-  const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(body)?.[1] ?? "";
-  const result = /^result:[ \n]([^]*)$/m.exec(body)?.[1] ?? "";
-  return { id, status, session: field("session_id"), detail: field("detail"), result };
-}
-
-function traceOf(bed: Bed, session: string): TraceEvent[] {
-  const text = Deno.readTextFileSync(`${bed.home}/sessions/${session}/records/trace.jsonl`);
-  return text.trimEnd().split("\n").map((line) => JSON.parse(line));
-}
-
-function completionOf(bed: Bed, session: string): Record<string, unknown> {
-  return JSON.parse(Deno.readTextFileSync(`${bed.home}/sessions/${session}/records/completion.json`));
-}
+import { readHandedOver, recordOf, sessionIds, traceOf } from "./delegation_records.ts";
 
 /** The id of the oldest session of the bed. */
 function rootOf(bed: Bed): string {
-  return bed.sessions()[0]!.split("/").at(-1)!;
+  return sessionIds(bed)[0]!;
 }
 
 forEachMode(
@@ -55,7 +27,7 @@ forEachMode(
     const source = `waitFor(delegate({ task: "look", mounts: [{ child: "/data", parent: "/docs" }] }))`;
     const { code, value, stderr } = await space.run("asker", source, ["--mount", `${docs}:/docs:rw`]);
     assertEquals([code, stderr], [0, ""]);
-    const outcome = read(value);
+    const outcome = readHandedOver(value);
     assertEquals(JSON.parse(outcome.result), { read: "kept", wrote: "read-only", task: "look" });
     assertEquals(outcome.status, "ok");
 
@@ -66,7 +38,7 @@ forEachMode(
     assertEquals([end?.["child_session_id"], end?.["status"]], [outcome.session, "ok"]);
     const [first] = traceOf(bed, outcome.session);
     assertEquals([first?.["spawned_by"], first?.["delegation_id"]], [rootOf(bed), outcome.id]);
-    const { status, reported_by, delegation_id } = completionOf(bed, outcome.session);
+    const { status, reported_by, delegation_id } = recordOf(bed, outcome.session, "completion");
     assertEquals([status, reported_by, delegation_id], ["ok", "launcher", outcome.id]);
   },
 );
@@ -136,7 +108,7 @@ forEachMode("boll run: a capsule that changes while the run goes on is not start
   const { code, stdout, stderr } = await run.result();
   assertEquals(code, 0, stderr);
   const [first, refusal] = JSON.parse(stdout.trimEnd().split("\n").at(-1)!);
-  assertEquals([read(first).status, read(first).result], ["ok", "once"]);
+  assertEquals([readHandedOver(first).status, readHandedOver(first).result], ["ok", "once"]);
   const message = "Delegate to worker: digest changed, its files are not those that boll.lock has";
   assertEquals(refusal, { tag: "refused", val: message });
 });
