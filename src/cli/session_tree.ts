@@ -1,8 +1,10 @@
 import { join } from "@std/path";
 import { isId, printableJson, printableLine } from "../base/mod.ts";
 import {
+  type Completion,
   describeSession,
-  findSessionStart,
+  findSessionBegin,
+  findSessionEnd,
   type Home,
   type ListedSession,
   listSessions,
@@ -21,6 +23,8 @@ export interface SessionTree {
   readonly start: TraceEvent | undefined;
   /** How its launcher recorded it. */
   readonly delegation?: { readonly id: string; readonly status?: string };
+  /** Why it did not end well, as its launcher or it itself said. */
+  readonly cause?: string;
   /** Of its answer, when it wrote one. */
   readonly resultBytes?: number;
   readonly children: readonly SessionTree[];
@@ -70,10 +74,15 @@ function treeOf(
   const paths = sessionPaths(home, id);
   const delegation = start?.["delegation_id"];
   const resultBytes = sizeOf(join(paths.out, "result.txt"));
+  const completion = typeof delegation !== "string"
+    ? undefined
+    : readCompletion(paths, { delegation_id: delegation, session_id: id });
+  const cause = completion?.detail ?? causeOf(paths.trace);
   return {
     session,
     start,
-    ...(typeof delegation === "string" ? { delegation: delegationOf(delegation, id, paths) } : {}),
+    ...(typeof delegation === "string" ? { delegation: delegationOf(delegation, completion) } : {}),
+    ...(cause === undefined ? {} : { cause }),
     ...(resultBytes === undefined ? {} : { resultBytes }),
     children: (below.get(id) ?? []).filter((child) => child.session_id > id).map((child) =>
       treeOf(home, describeSession(home, child.session_id), child, below)
@@ -81,14 +90,23 @@ function treeOf(
   };
 }
 
-function delegationOf(id: string, session_id: string, paths: { readonly completion: string }) {
-  const completion = readCompletion(paths, { delegation_id: id, session_id });
+function delegationOf(id: string, completion: Completion | undefined) {
   return { id, ...(completion === undefined ? {} : { status: completion.status }) };
+}
+
+function causeOf(trace: string): string | undefined {
+  try {
+    const end = findSessionEnd(trace);
+    const detail = end?.["status"] === "completed" ? undefined : end?.["detail"];
+    return typeof detail === "string" && detail !== "" ? detail : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function startOf(home: Home, id: string): TraceEvent | undefined {
   try {
-    return findSessionStart(sessionPaths(home, id).trace);
+    return findSessionBegin(sessionPaths(home, id));
   } catch {
     return undefined;
   }
@@ -103,7 +121,7 @@ function sizeOf(path: string): number | undefined {
   }
 }
 
-/** The tree for a person: a line for each session, and one for what it was granted. */
+/** The tree for a person: a line for each session, one for why it did not end well, and one for what it was granted. */
 export function drawSessionTree(tree: SessionTree, paint: Paint): string {
   return draw(tree, paint, "", "");
 }
@@ -114,7 +132,8 @@ function draw(tree: SessionTree, paint: Paint, first: string, rest: string): str
     index === last ? draw(child, paint, `${rest}└─ `, `${rest}   `) : draw(child, paint, `${rest}├─ `, `${rest}│  `)
   );
   const bar = tree.children.length === 0 ? "   " : "│  ";
-  return `${first}${headOf(tree, paint)}\n${rest}${bar}${paint.dim(grantsOf(tree))}\n${children.join("")}`;
+  const cause = tree.cause === undefined ? "" : `${rest}${bar}${text(tree.cause)}\n`;
+  return `${first}${headOf(tree, paint)}\n${cause}${rest}${bar}${paint.dim(grantsOf(tree))}\n${children.join("")}`;
 }
 
 function headOf({ session, start, delegation, resultBytes }: SessionTree, paint: Paint): string {
@@ -151,13 +170,14 @@ function grantsOf({ start }: SessionTree): string {
 
 /** The same for a program: one object a line, parents before their children. */
 export function sessionTreeLines(tree: SessionTree): string {
-  const { session, start, delegation, resultBytes } = tree;
+  const { session, start, delegation, resultBytes, cause } = tree;
   const { spawned_by, grants } = fields(start);
   const line = printableJson({
     ...session,
     ...(spawned_by === undefined ? {} : { spawned_by }),
     ...(delegation === undefined ? {} : { delegation_id: delegation.id, delegation_status: delegation.status }),
     ...(resultBytes === undefined ? {} : { result_bytes: resultBytes }),
+    ...(cause === undefined ? {} : { detail: cause }),
     ...(grants === undefined ? {} : { grants }),
   });
   return `${line}\n${tree.children.map(sessionTreeLines).join("")}`;

@@ -1,11 +1,12 @@
 import { appendLine, CapsuleError } from "../base/mod.ts";
 import type { Home } from "./home.ts";
 import { type SessionPaths, sessionPaths } from "./places.ts";
+import { findSessionBegin } from "./session_begin.ts";
 import { SessionLock } from "./session_lock.ts";
 import { listSessions } from "./sessions.ts";
 import { hasSummary, readSummary, summaryOf, writeSummary } from "./summary.ts";
 import type { SessionEnd, TraceEvent } from "./trace_events.ts";
-import { findSessionEnd, findSessionStart } from "./trace_reader.ts";
+import { findSessionEnd } from "./trace_reader.ts";
 import { traceLine } from "./trace_writer.ts";
 
 /** What became of a session, seen from outside. */
@@ -115,7 +116,7 @@ function isPlainOrMissing(path: string): boolean {
 
 function summarize(paths: SessionPaths, end: TraceEvent): "ended" {
   if (readSummary(paths) !== undefined) return "ended";
-  const start = findSessionStart(paths.trace);
+  const start = findSessionBegin(paths);
   const capsule = start?.["capsule"] as { readonly name?: unknown } | null | undefined;
   writeSummary(paths.summary, summaryOf(paths.id, { started_ms: start?.ts, capsule: capsule?.name }, end));
   return "ended";

@@ -20,6 +20,7 @@ export * from "./removal.ts";
 export * from "./remove_trees.ts";
 export * from "./result_file.ts";
 export * from "./runtime_folder.ts";
+export * from "./session_begin.ts";
 export * from "./session_list.ts";
 export * from "./session_lock.ts";
 export * from "./sessions.ts";

@@ -1,9 +1,9 @@
 import { boundedText } from "./bounded.ts";
 import { markIfCrashed } from "./crashed.ts";
 import type { Home } from "./home.ts";
-import { sessionPaths } from "./places.ts";
+import { type SessionPaths, sessionPaths } from "./places.ts";
+import { findSessionBegin } from "./session_begin.ts";
 import { readSummary, type SessionSummary, startedMsOf } from "./summary.ts";
-import { findSessionStart } from "./trace_reader.ts";
 
 /** A session that has no ending: it runs, or what lies there cannot be read as a session. */
 export interface OpenSession extends Pick<SessionSummary, "session_id" | "started_ms" | "capsule"> {
@@ -22,16 +22,16 @@ export function describeSession(home: Pick<Home, "sessions">, id: string): Liste
   try {
     const state = markIfCrashed(paths);
     if (state !== "running") return readSummary(paths) ?? { ...open, status: "unreadable" };
-    return { ...open, ...startOf(paths.trace), status: "running" };
+    return { ...open, ...beginOf(paths), status: "running" };
   } catch {
     return { ...open, status: "unreadable" };
   }
 }
 
-/** What a running session has said of itself so far. */
-function startOf(trace: string): Partial<Pick<OpenSession, "started_ms" | "capsule">> {
+/** What is known so far of a running session. */
+function beginOf(paths: SessionPaths): Partial<Pick<OpenSession, "started_ms" | "capsule">> {
   try {
-    const start = findSessionStart(trace);
+    const start = findSessionBegin(paths);
     const { name } = (start?.["capsule"] ?? {}) as { readonly name?: unknown };
     return start === undefined || typeof name !== "string"
       ? {}

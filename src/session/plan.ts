@@ -22,8 +22,11 @@ export interface LaunchPlan {
   readonly args: readonly string[];
   readonly work?: string;
   readonly containment: PlannedContainment;
-  /** Below a supervisor: what the session is, and what it may use. */
-  readonly session?: Pick<SpawnPayload, "role" | "depth" | "limits">;
+  /** Below a supervisor: what the session is, what it may use, and who started it. */
+  readonly session?: Pick<SpawnPayload, "role" | "depth" | "limits"> & {
+    readonly spawned_by?: string;
+    readonly delegation_id?: string;
+  };
 }
 
 /** The containment class that was asked for and the one this host gives, with the reasons when it is not the strongest. */

@@ -72,13 +72,15 @@ export function prepareSession(request: SessionRequest): PreparedSession {
 }
 
 function planOf(
-  { boll_version, capsule, component, containment, task }: SessionRequest,
+  { boll_version, capsule, component, containment, task, spawner }: SessionRequest,
   grants: Grants,
   places: SessionPlaces,
 ) {
   const { args, role, depth, limits } = task;
   const { id: session_id, work } = places;
-  const session = { role, depth, limits };
+  const { session_id: spawned_by, delegation_id } = spawner ?? {};
+  const lineage = spawned_by === undefined || delegation_id === undefined ? {} : { spawned_by, delegation_id };
+  const session = { role, depth, limits, ...lineage };
   return makePlan({ session_id, boll_version, capsule, component, grants, args, work, containment, session });
 }
 
