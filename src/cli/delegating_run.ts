@@ -4,10 +4,11 @@ import { achievedContainment, type Grants } from "../grants/mod.ts";
 import { probeHull, ProcessTree } from "../hull/mod.ts";
 import { runtimeFolder } from "../records/mod.ts";
 import { type CeilingPlaces, type CellRun, isCompiled, recordedDelegator } from "../session/mod.ts";
-import { OWN_PLACE } from "../supervisor/tree/mod.ts";
+import { type EndReason, OWN_PLACE } from "../supervisor/tree/mod.ts";
 import { BUILD_INFO } from "./build_info.ts";
 import type { SessionRecord } from "./session_record.ts";
 import { Spawnables } from "./spawnables.ts";
+import { STOP_REASON } from "./stop_reason.ts";
 
 /** What a run that may delegate is told, and tells. */
 export interface DelegatingOptions extends Required<Pick<LauncherOptions, "onStart" | "onEnd">> {
@@ -57,7 +58,7 @@ export class DelegatingRun implements AsyncDisposable {
       ceiling: ceilingOf(record, spawnables),
       onReady: () => untilMs = performance.now() + grants.limits.deadline_ms,
     };
-    onAbort(options.ending, () => this[Symbol.asyncDispose]());
+    onAbort(options.ending, () => this.#ended ??= this.#end(endReason(options.ending)));
     onAbort(options.killing, () => this.#launcher.supervisor.killNow());
   }
 
@@ -81,11 +82,18 @@ export class DelegatingRun implements AsyncDisposable {
     await (this.#ended ??= this.#end());
   }
 
-  async #end(): Promise<void> {
-    await this.#launcher[Symbol.asyncDispose]();
+  async #end(reason?: EndReason): Promise<void> {
+    await (reason === undefined ? this.#launcher[Symbol.asyncDispose]() : this.#launcher.end(reason));
     this.#spawnables[Symbol.dispose]();
     this.#processes?.close();
   }
+}
+
+/** What the records of the sessions below say of a run that was ended from outside. */
+function endReason({ reason }: AbortSignal): EndReason {
+  return reason === STOP_REASON
+    ? { status: "cancelled", ended_by: "terminated", detail: "the run was stopped by `boll stop`" }
+    : { status: "cancelled", ended_by: "interrupted", detail: "the run was interrupted" };
 }
 
 /** What the sessions below need: places of their own, the components, the capsules, the operator's certificates. */

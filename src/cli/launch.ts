@@ -7,6 +7,7 @@ import type { Resolved } from "./resolve_run.ts";
 import type { DelegatingOptions, DelegatingRun } from "./delegating_run.ts";
 import { type LaterTree, RunTree } from "./run_tree.ts";
 import { type RecordedEnding, type SessionRecord, writePlanOf } from "./session_record.ts";
+import { STOP_REASON } from "./stop_reason.ts";
 import type { Context } from "./verb.ts";
 
 /** What a user's signals abort: the first asks for an end, the second for one at once. */
@@ -19,7 +20,7 @@ export type Interrupts = ReturnType<NonNullable<Context["watchInterrupts"]>>;
  */
 export async function launch(record: SessionRecord, interrupts: Interrupts): Promise<RecordedEnding> {
   const [stopped, pause] = [new AbortController(), new Pause()];
-  await using tree = RunTree.later({ record, stop: () => stopped.abort(), pause });
+  await using tree = RunTree.later({ record, stop: () => stopped.abort(STOP_REASON), pause });
   const ended = AbortSignal.any([interrupts.first, stopped.signal]);
   try {
     const ending = await runIn(record, { tree, pause, interrupt: ended, killing: interrupts.second });

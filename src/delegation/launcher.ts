@@ -1,5 +1,6 @@
 import { CapsuleError, type ErrorCode, errorCodeOf, newId, printableLine } from "../base/mod.ts";
 import { checkImports, refuseImports } from "../grants/mod.ts";
+import { REASON_DEADLINE } from "../protocol/control/mod.ts";
 import { decodeDelegateCall, type DelegateCall, type DelegateRefusal, Fields } from "../protocol/mod.ts";
 import type { Completion } from "../records/mod.ts";
 import {
@@ -20,6 +21,7 @@ import {
   type ToolOutcome,
   type ToolRequest,
 } from "../supervisor/tree/mod.ts";
+import { ChildEcho } from "./child_echo.ts";
 import { decideCompletion, ENDED_BY_PARENT, type Launched } from "./decide_completion.ts";
 import { DelegationIds } from "./delegation_ids.ts";
 import { COMMAND_TOKENS, type DelegatingSession, rootLimits } from "./delegating_session.ts";
@@ -36,6 +38,7 @@ interface Launch {
   readonly launched: Launched;
   readonly parent: DelegatingSession;
   readonly prepared: PreparedSession;
+  readonly echo: ChildEcho;
   completion?: Completion;
 }
 
@@ -48,7 +51,7 @@ const REFUSALS: readonly ErrorCode[] = ["grant.exceeds_ceiling", "capsule.change
 const CLOSING_MS = 5_000;
 
 const BY_PARENT: EndReason = { status: "cancelled", ended_by: "terminated", detail: ENDED_BY_PARENT };
-const AT_DEADLINE: EndReason = { status: "deadline", ended_by: "deadline", detail: "the delegation's deadline passed" };
+const AT_DEADLINE: EndReason = { status: "deadline", ended_by: "deadline", detail: REASON_DEADLINE };
 
 /**
  * The launcher of one tree (delegation page): a call and its caller's authority in, a narrower session and its recorded
@@ -73,6 +76,7 @@ export class Launcher implements AsyncDisposable {
       ports: {
         record: (ending) => this.#record(ending),
         callTool: (child, request) => this.#callTool(child, request),
+        log: ({ path }, line) => this.#launches.get(path)?.echo.line(line),
         ...(processes === undefined ? {} : { processes }),
       },
     });
@@ -95,9 +99,14 @@ export class Launcher implements AsyncDisposable {
     };
   }
 
-  /** Ends every session below the root, deepest first, and records it; nothing is started any more. */
+  /** Ends every session below the root, because the root's guest has ended. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.supervisor.drain(BY_PARENT);
+    await this.end(BY_PARENT);
+  }
+
+  /** Ends every session below the root, deepest first, and records it; nothing is started any more. */
+  async end(reason: EndReason): Promise<void> {
+    await this.supervisor.drain(reason);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise((resolve) => timer = setTimeout(resolve, CLOSING_MS));
     await Promise.race([Promise.allSettled(this.#closing), late]);
@@ -178,7 +187,8 @@ export class Launcher implements AsyncDisposable {
       capsule_version: manifest.version,
       workdir: places.work,
     };
-    const launch = { launched, parent, prepared };
+    const echo = new ChildEcho(delegation_id, (line) => this.#options.warn(line));
+    const launch = { launched, parent, prepared, echo };
     this.#launches.set(slot.path, launch);
     this.#options.onStart?.(places);
     return launch;

@@ -1,5 +1,5 @@
 import { CapsuleError, errorCodeOf } from "../base/mod.ts";
-import type { ControlMsg, UnknownMessage } from "../protocol/control/mod.ts";
+import { type ControlMsg, REASON_DEADLINE, type UnknownMessage } from "../protocol/control/mod.ts";
 import { deadlinePassed, interrupted, type Outcome } from "./outcome.ts";
 import { Pause } from "./pause.ts";
 import type { SessionChannel } from "./session_channel.ts";
@@ -104,7 +104,7 @@ export class SessionControl {
         if (this.pause.release()) this.#tell("loop.resumed");
         break;
       case "cancel":
-        this.#end({ ...interrupted(), detail: message.reason });
+        this.#cancel(message.reason);
         break;
       case "swap_intel":
         this.#tell("intel.swap.reject", { reason: "this session has no model" });
@@ -122,6 +122,11 @@ export class SessionControl {
         this.#drop(message.tag, "its type is not known");
         break;
     }
+  }
+
+  #cancel(reason: string): void {
+    if (reason === REASON_DEADLINE) this.#end(deadlinePassed(), "deadline");
+    else this.#end({ ...interrupted(), detail: reason });
   }
 
   #tell(event: string, fields: Record<string, unknown> = {}): void {

@@ -5,6 +5,9 @@ import { decodeSpawnPayload, type SpawnPayload } from "./spawn_payload.ts";
 import { NAME, TEXT } from "./text_bounds.ts";
 import { decodeAt, tagOf, type UnknownMessage } from "./unknown_message.ts";
 
+/** The reason of a `cancel` whose time is over: what is ended by it was no choice of anybody's, and says so. */
+export const REASON_DEADLINE = "the deadline passed";
+
 /** The longest a child is told to wait for its budget. */
 export const MAX_BUDGET_WAIT_MS = 60_000;
 
