@@ -106,7 +106,7 @@ function ceilingOf({ resolved: { home, upstream } }: SessionRecord, { folders }:
 }
 
 /** Absent where there is none to be had: then only a child's own process group can be reached. */
-function openProcesses(): ProcessTree | undefined {
+export function openProcesses(): ProcessTree | undefined {
   if (Deno.build.os !== "linux") return undefined;
   try {
     const processes = ProcessTree.open();
@@ -118,7 +118,7 @@ function openProcesses(): ProcessTree | undefined {
   }
 }
 
-function onAbort(signal: AbortSignal, work: () => unknown): void {
+export function onAbort(signal: AbortSignal, work: () => unknown): void {
   if (signal.aborted) work();
   else signal.addEventListener("abort", () => work());
 }

@@ -45,7 +45,7 @@ export function readGrantFlags(args: Arguments): OperatorFlags {
   }
   const single = {
     containment: read("containment", parseContainment)[0],
-    deadlineMs: read("deadline", parseDuration)[0],
+    deadlineMs: [...read("deadline", parseDuration), ...read("task-timeout", readTaskTimeout)][0],
     memoryMb: read("memory", parseMemory)[0],
     work: args.value("work"),
     net: net.length === 0 ? undefined : net,
@@ -68,12 +68,17 @@ const MILLISECONDS: Readonly<Record<string, number>> = { "": 1, ms: 1, s: 1000, 
 const MAX_DURATION_MS = 2 ** 31 - 1;
 
 /** A duration in whole milliseconds: `500ms`, `1.5s`, `30s`, `5m`, `1h`; without a unit, milliseconds. @throws `usage.bad_value` */
-export function parseDuration(text: string): number {
+export function parseDuration(text: string, flag = "deadline"): number {
   const [, amount, unit] = /^(\d{1,12}(?:\.\d{1,3})?)(ms|s|m|h)?$/.exec(text) ?? [];
   const milliseconds = Math.round(Number(amount) * MILLISECONDS[unit ?? ""]!);
   // A timer longer than this fires at once.
   if (milliseconds >= 1 && milliseconds <= MAX_DURATION_MS) return milliseconds;
-  throw bad("deadline", text, "a duration from 1ms to 24 days, as in 500ms, 30s, 5m");
+  throw bad(flag, text, "a duration from 1ms to 24 days, as in 500ms, 30s, 5m");
+}
+
+/** The deadline of each task, of a verb that does one after the other. */
+function readTaskTimeout(text: string): number {
+  return parseDuration(text, "task-timeout");
 }
 
 const MEBIBYTES: Readonly<Record<string, number>> = { m: 1, g: 1024 };

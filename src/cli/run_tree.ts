@@ -1,8 +1,8 @@
 import { CapsuleError } from "../base/mod.ts";
 import type { TreeAction, TreeNode } from "../protocol/tree/mod.ts";
-import { makeTemporaryFolder, removeControlPointer, type SessionPaths, writeControlPointer } from "../records/mod.ts";
 import type { TreeControl } from "../supervisor/tree_socket/mod.ts";
 import type { SessionRecord } from "./session_record.ts";
+import { type Pointing, TreePointers } from "./tree_pointers.ts";
 
 /** What a run in the foreground can be asked to do. */
 export interface RunTreeOptions {
@@ -14,9 +14,6 @@ export interface RunTreeOptions {
 }
 
 const ROOT = "0";
-
-/** The part of a session's places that says where its tree is asked. */
-type Pointing = Pick<SessionPaths, "control">;
 
 /** A {@link RunTree} that may not be there yet. */
 export interface LaterTree extends AsyncDisposable {
@@ -41,14 +38,12 @@ export class RunTree implements AsyncDisposable {
   #state: TreeNode["state"] = "starting";
   #isStarted = false;
   #below: TreeControl | undefined;
-  #socketPath: string | undefined;
-  readonly #pointing = new Set<Pointing>();
-  readonly #opening: Promise<AsyncDisposable | undefined>;
+  readonly #pointers = new TreePointers();
 
   constructor(options: RunTreeOptions) {
     this.#options = options;
-    this.#pointing.add(options.record.places);
-    this.#opening = this.#open().catch(() => undefined);
+    this.#pointers.add(options.record.places);
+    this.#pointers.open(this);
   }
 
   /** Makes one when it is first asked for it, if ever. */
@@ -59,8 +54,8 @@ export class RunTree implements AsyncDisposable {
       open,
       started: () => open().started(),
       grow: (below) => open().#below = below,
-      add: (places) => open().#add(places),
-      remove: (places) => open().#remove(places),
+      add: (places) => open().#pointers.add(places),
+      remove: (places) => open().#pointers.remove(places),
       [Symbol.asyncDispose]: async () => await tree?.[Symbol.asyncDispose](),
     };
   }
@@ -113,38 +108,7 @@ export class RunTree implements AsyncDisposable {
     if (this.#state === "starting") this.#state = "running";
   }
 
-  #add(places: Pointing): void {
-    this.#pointing.add(places);
-    if (this.#socketPath !== undefined) writeControlPointer(places, this.#socketPath);
-  }
-
-  #remove(places: Pointing): void {
-    if (this.#pointing.delete(places)) removeControlPointer(places);
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    await (await this.#opening)?.[Symbol.asyncDispose]();
-  }
-
-  async #open(): Promise<AsyncDisposable> {
-    const { TreeSocket } = await import("../supervisor/tree_socket/mod.ts");
-    const folder = makeTemporaryFolder();
-    try {
-      const path = `${folder.path}/tree`;
-      const socket = TreeSocket.open(path, this);
-      this.#socketPath = path;
-      for (const places of this.#pointing) writeControlPointer(places, path);
-      return {
-        [Symbol.asyncDispose]: async () => {
-          this.#socketPath = undefined;
-          for (const places of this.#pointing) removeControlPointer(places);
-          await socket[Symbol.asyncDispose]();
-          folder.remove();
-        },
-      };
-    } catch (error) {
-      folder.remove();
-      throw error;
-    }
+    await this.#pointers[Symbol.asyncDispose]();
   }
 }

@@ -7,6 +7,9 @@ import { type BuildRequest, ensureComponent } from "../session/mod.ts";
 import { type HeldComponent, holdComponent } from "./held_component.ts";
 import type { SessionRecord } from "./session_record.ts";
 
+/** Whose capsule it is that delegates, and on which host. */
+export type SpawningRecord = Pick<SessionRecord, "resolved" | "kernel">;
+
 /** How the components are built; `warn` takes a line for the operator. */
 export interface SpawnablesOptions extends Pick<BuildRequest, "interrupt" | "onMismatch"> {
   warn(line: string): void;
@@ -21,7 +24,7 @@ export class Spawnables implements Disposable {
   readonly #held: HeldComponent[] = [];
 
   /** @throws `lock.*` when there is no lock that can be read */
-  static async open(record: SessionRecord, options: SpawnablesOptions): Promise<Spawnables> {
+  static async open(record: SpawningRecord, options: SpawnablesOptions): Promise<Spawnables> {
     const spawnables = new Spawnables();
     try {
       await spawnables.#collect(record, options);
@@ -45,7 +48,7 @@ export class Spawnables implements Disposable {
     for (const held of this.#held.splice(0)) held[Symbol.dispose]();
   }
 
-  async #collect({ resolved, kernel }: SessionRecord, options: SpawnablesOptions): Promise<void> {
+  async #collect({ resolved, kernel }: SpawningRecord, options: SpawnablesOptions): Promise<void> {
     const { capsule, home, grants: { grants } } = resolved;
     const lock = findLock(capsule.root);
     const hull = kernel.landlock && kernel.seccomp;

@@ -10,6 +10,8 @@ export interface VerbEntry {
 /** All verbs, in the overview's order. Each import is literal, so that a bundle can hold it. */
 export const VERBS: readonly VerbEntry[] = [
   { name: "run", summary: "Run a capsule behind its walls", load: () => import("./run.ts") },
+  { name: "serve", summary: "Serve a capsule to other agents (A2A)", load: () => import("./serve.ts") },
+  { name: "token", summary: "Print, give and revoke tokens of a door", load: () => import("./token.ts") },
   { name: "serve-http", summary: "Serve HTTP with a capsule", load: () => import("./serve_http.ts") },
   { name: "check", summary: "Check a capsule's manifest and files", load: () => import("./check.ts") },
   { name: "explain", summary: "Show what a capsule may do, wall by wall", load: () => import("./explain.ts") },

@@ -16,7 +16,9 @@ import {
   type ChildEnding,
   type EndReason,
   OWN_PLACE,
+  type Refusal,
   type SessionChild,
+  type Slot,
   Supervisor,
   type ToolOutcome,
   type ToolRequest,
@@ -27,7 +29,7 @@ import { DelegationIds } from "./delegation_ids.ts";
 import { COMMAND_TOKENS, type DelegatingSession, rootLimits } from "./delegating_session.ts";
 import { handOver } from "./hand_over.ts";
 import { findFor, narrowFor } from "./judge_call.ts";
-import type { LauncherOptions } from "./launcher_options.ts";
+import type { LauncherOptions, RootRequest } from "./launcher_options.ts";
 import { readAnswer } from "./read_answer.ts";
 import { type ChildStart, sessionRequest } from "./session_request.ts";
 import { settleDelegation } from "./settle_delegation.ts";
@@ -63,23 +65,30 @@ export class Launcher implements AsyncDisposable {
   readonly #ids = new DelegationIds();
   readonly #parents = new Map<string, DelegatingSession>();
   readonly #launches = new Map<string, Launch>();
+  /** Sessions that nobody delegated to, by place. */
+  readonly #roots = new Map<string, PreparedSession>();
   readonly #closing = new Set<Promise<unknown>>();
 
   constructor(options: LauncherOptions) {
     const { root, processes, supervision } = options;
     this.#options = options;
-    const limits = rootLimits(root.grants);
+    const limits = root === undefined ? undefined : rootLimits(root.grants);
     this.supervisor = new Supervisor({
       ...supervision,
-      own: { maxDepth: limits.max_depth },
+      ...(limits === undefined ? {} : { own: { maxDepth: limits.max_depth } }),
       treeTokens: TREE_TOKENS,
       ports: {
         record: (ending) => this.#record(ending),
         callTool: (child, request) => this.#callTool(child, request),
         log: ({ path }, line) => this.#launches.get(path)?.echo.line(line),
+        notice: (child, notice) => {
+          if (this.#roots.has(child.path)) options.onNotice?.(notice);
+        },
+        restarted: (child) => options.onRestarted?.(child),
         ...(processes === undefined ? {} : { processes }),
       },
     });
+    if (root === undefined || limits === undefined) return;
     this.#parents.set(OWN_PLACE, {
       sessionId: root.places.id,
       contextId: newId("ctx"),
@@ -91,11 +100,43 @@ export class Launcher implements AsyncDisposable {
     });
   }
 
+  /** Starts a session of the operator's. What it may do bounds all that it delegates to. */
+  startRoot(request: RootRequest): SessionChild | Refusal {
+    const { limits, warm = false, hasDoor = false, restarts = false } = request;
+    return this.supervisor.spawn({
+      limits,
+      role: "command",
+      warm,
+      hasDoor,
+      restarts,
+      reserveTokens: COMMAND_TOKENS,
+      prepare: (slot) => this.#prepareRoot(request, slot).launch,
+    });
+  }
+
+  #prepareRoot({ limits, grants, envValues, prepare, remainingMs }: RootRequest, slot: Slot): PreparedSession {
+    const prepared = prepare(slot);
+    const { places } = prepared;
+    this.#roots.set(slot.path, prepared);
+    this.#parents.set(slot.path, {
+      sessionId: places.id,
+      contextId: newId("ctx"),
+      runtime: places.runtime,
+      authority: { grants, limits, depth: slot.depth },
+      envValues,
+      remainingMs,
+      ends: new Map(),
+    });
+    this.#options.onStart?.(places);
+    return prepared;
+  }
+
   /** The launcher as the session at that place sees it. */
   at(path: string): ChildLauncher {
     return {
       start: (call) => Promise.resolve(this.#start(path, call)),
       ended: (delegationId) => this.#ended(path, delegationId),
+      stop: (delegationId) => Promise.resolve(this.#stop(path, delegationId)),
     };
   }
 
@@ -209,6 +250,8 @@ export class Launcher implements AsyncDisposable {
 
   /** The record port: whoever waits is told after it, and it posts to nobody that could hold it up. */
   async #record(ending: ChildEnding): Promise<void> {
+    const root = this.#roots.get(ending.path);
+    if (root !== undefined) return this.#closeRoot(ending, root);
     const launch = this.#launches.get(ending.path);
     if (launch === undefined) return;
     const { launched, prepared: { places }, parent: { sessionId, contextId } } = launch;
@@ -219,6 +262,18 @@ export class Launcher implements AsyncDisposable {
     }
     const spawner = { session_id: sessionId, context_id: contextId, delegation_id: launched.delegation_id };
     launch.completion = await settleDelegation(ending, { launched, places, spawner, warn: this.#options.warn });
+  }
+
+  #closeRoot(ending: ChildEnding, root: PreparedSession): void {
+    try {
+      recordEnding(root.places, ending);
+    } catch (error) {
+      this.#options.warn((error as Error).message);
+    }
+    this.#roots.delete(ending.path);
+    this.#parents.delete(ending.path);
+    this.#options.onEnd?.(root.places);
+    root[Symbol.dispose]();
   }
 
   /** What is left when a child is reaped and its ending recorded: its answer, and its places. */
@@ -256,6 +311,14 @@ export class Launcher implements AsyncDisposable {
     }
   }
 
+  /** Ends a child of the session at that place; one of another's is none. It goes on by itself. */
+  #stop(path: string, delegationId: string): void {
+    const parent = this.#parents.get(path);
+    for (const [childPath, { launched, parent: own }] of this.#launches) {
+      if (own === parent && launched.delegation_id === delegationId) this.supervisor.stop(childPath, BY_PARENT);
+    }
+  }
+
   /** What a session process asks for; it is the child that the frames came from. */
   async #callTool({ path }: SessionChild, { name, args }: ToolRequest): Promise<ToolOutcome> {
     switch (name) {
@@ -266,6 +329,10 @@ export class Launcher implements AsyncDisposable {
       case DELEGATION_TOOLS.ended: {
         const delegationId = new Fields(args, "args").string("delegation_id", { max: 64 });
         return { result: await this.#ended(path, delegationId), is_error: false };
+      }
+      case DELEGATION_TOOLS.stop: {
+        this.#stop(path, new Fields(args, "args").string("delegation_id", { max: 64 }));
+        return { result: {}, is_error: false };
       }
       default:
         return { result: `there is no tool ${printableLine(name, 80)} here`, is_error: true };

@@ -1,7 +1,14 @@
 import type { Grants } from "../grants/mod.ts";
 import type { SessionPaths } from "../records/mod.ts";
-import type { SessionRequest } from "../session/mod.ts";
-import type { ProcessWatch, SupervisorOptions } from "../supervisor/tree/mod.ts";
+import type { PreparedSession, SessionRequest } from "../session/mod.ts";
+import type {
+  Notice,
+  ProcessWatch,
+  SessionChild,
+  Slot,
+  SpawnRequest,
+  SupervisorOptions,
+} from "../supervisor/tree/mod.ts";
 import type { Spawnable, Unspawnable } from "./spawnable.ts";
 
 /** The session of the launcher's own process: what it may do bounds all that is below it. */
@@ -15,7 +22,10 @@ export interface RootSession {
 
 /** What a launcher stands on. */
 export interface LauncherOptions extends Pick<SessionRequest, "home" | "runtime" | "boll_version" | "upstream"> {
-  readonly root: RootSession;
+  /** Absent: the root is a session below this process ({@link Launcher.startRoot}). */
+  readonly root?: RootSession;
+  /** What stands for the run on each line of a log, when there is no session of this process. */
+  readonly runId?: string;
   /** What stands for a name of `grants.spawn`. */
   find(name: string): Spawnable | Unspawnable;
   /** What a child's cell will be contained by. */
@@ -28,4 +38,18 @@ export interface LauncherOptions extends Pick<SessionRequest, "home" | "runtime"
   warn(line: string): void;
   readonly processes?: ProcessWatch;
   readonly supervision?: Pick<SupervisorOptions, "admission" | "timings" | "drain">;
+  /** What a root says of itself. */
+  onNotice?(notice: Notice): void;
+  /** A root was started again. */
+  onRestarted?(child: SessionChild): void;
+}
+
+/** A session of the operator's, which nobody delegated to. */
+export interface RootRequest extends Pick<SpawnRequest, "limits" | "warm" | "hasDoor" | "restarts"> {
+  readonly grants: Grants;
+  readonly envValues: Readonly<Record<string, string>>;
+  /** Makes its places, also before each restart. */
+  prepare(slot: Slot): PreparedSession;
+  /** What is left of the time in which it may delegate. */
+  remainingMs(): number;
 }

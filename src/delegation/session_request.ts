@@ -19,7 +19,7 @@ export interface ChildStart {
 /** What the child's session is made from: its part of its parent's variables, and nothing that its manifest says of grants. */
 export function sessionRequest(
   { slot, parent, delegationId, spawnable, component, authority, task }: ChildStart,
-  { home, runtime, boll_version, upstream, containmentOf, root }: Omit<LauncherOptions, "warn">,
+  { home, runtime, boll_version, upstream, containmentOf, root, runId }: Omit<LauncherOptions, "warn">,
 ): SessionRequest {
   const { capsule, manifest, digest } = spawnable;
   const { grants, limits } = authority;
@@ -49,7 +49,7 @@ export function sessionRequest(
       gated_tools: [],
       limits,
       telemetry: {
-        run_id: root.places.id,
+        run_id: root?.places.id ?? runId ?? parent.sessionId,
         agent_id: capsule.name,
         agent_path: slot.path,
         log_level: "info",

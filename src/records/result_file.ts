@@ -4,8 +4,8 @@ import { unwritable } from "./home.ts";
 import type { SessionPaths } from "./places.ts";
 
 /**
- * `records/out/result.txt` while it is being written, piece by piece and in flat memory: a reader sees nothing of it
- * before `commit`, then the whole.
+ * An answer in `records/out` (`result.txt`, unless it has another name) while it is being written, piece by piece and in
+ * flat memory: a reader sees nothing of it before `commit`, then the whole.
  */
 export class ResultFile implements Disposable {
   readonly #path: string;
@@ -20,8 +20,8 @@ export class ResultFile implements Disposable {
   }
 
   /** @throws `home.unwritable` */
-  static open(places: Pick<SessionPaths, "out">): ResultFile {
-    const path = join(places.out, "result.txt");
+  static open(places: Pick<SessionPaths, "out">, name = "result.txt"): ResultFile {
+    const path = join(places.out, name);
     const temporary = `${path}.${Deno.pid}.tmp`;
     const file = attempt(path, () => Deno.openSync(temporary, { write: true, createNew: true, mode: 0o600 }));
     return new ResultFile(path, temporary, file);

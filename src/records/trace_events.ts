@@ -105,6 +105,54 @@ export interface DelegationEnded {
   readonly duration_ms: number;
 }
 
+/** A message to a session's door has become a task, and the task a turn. No text of it. */
+export interface TaskStart {
+  readonly task_id: string;
+  readonly context_id: string;
+  /** How far its sender is trusted, by what was shown at the door. */
+  readonly origin: "user" | "peer" | "system";
+  readonly principal: string;
+  readonly is_rerun: boolean;
+}
+
+/** What became of a task. */
+export interface TaskEnded {
+  readonly task_id: string;
+  readonly state: "completed" | "failed" | "canceled" | "rejected";
+  readonly reason?: string;
+  readonly duration_ms: number;
+}
+
+/** A task asked back. */
+export interface GateOpened {
+  readonly task_id: string;
+}
+
+/** It was answered, or not. */
+export interface GateClosed {
+  readonly task_id: string;
+  readonly how: "answered" | "timeout" | "canceled";
+}
+
+/** Someone said at the door that a delegation has ended. */
+export interface CompletionHeard {
+  readonly delegation_id: string;
+  readonly refused?: string;
+}
+
+/** Some who followed a task were too slow, and were told so. */
+export interface ReadersDropped {
+  readonly task_id: string;
+  readonly count: number;
+}
+
+/** A file that a task left is not handed on. */
+export interface ArtifactRefused {
+  readonly task_id: string;
+  readonly name: string;
+  readonly reason: string;
+}
+
 /** One HTTP request to a service capsule: no body, no field, no query. */
 export interface RequestEvent {
   readonly method: string;
@@ -148,6 +196,14 @@ export interface TraceFields {
   readonly delegation_start: DelegationStart;
   readonly delegation_refused: DelegationRefused;
   readonly delegation: DelegationEnded;
+  readonly task_start: TaskStart;
+  readonly task_end: TaskEnded;
+  readonly task_rejected: TaskEnded;
+  readonly gate: GateOpened;
+  readonly gate_closed: GateClosed;
+  readonly completion: CompletionHeard;
+  readonly readers_dropped: ReadersDropped;
+  readonly artifact_refused: ArtifactRefused;
   readonly request: RequestEvent;
   readonly cell_lost: CellLost;
   readonly session_end: SessionEnd;

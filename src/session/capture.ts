@@ -1,17 +1,20 @@
 import type { CapsuleError } from "../base/mod.ts";
-import type { ResultFile, SessionPaths } from "../records/mod.ts";
+import type { ResultFile } from "../records/mod.ts";
 import type { CapturedCell } from "../supervisor/mod.ts";
-import { StderrLog } from "./stderr_log.ts";
+import type { StderrLog } from "./stderr_log.ts";
 
 /** Options of {@link Capture}. */
 export interface CaptureOptions {
   /** Where stdout goes. */
   readonly result: ResultFile;
-  readonly places: Pick<SessionPaths, "runtime">;
+  /** Where stderr goes. */
+  readonly log: Pick<StderrLog, "append">;
   /** What the guest reads from its stdin. */
   readonly input: string;
   /** The most that stdout and stderr may hold together. */
   readonly maxBytes: number;
+  /** Told each piece of stdout that is kept. */
+  readonly onOutput?: (bytes: Uint8Array) => void;
 }
 
 /** Of the answer, so much is kept in memory: what is handed on is shorter. */
@@ -27,7 +30,7 @@ const SILENCE_MS = 500;
 export class Capture {
   readonly #cell: CapturedCell;
   readonly #result: ResultFile;
-  readonly #log: StderrLog;
+  readonly #onOutput: ((bytes: Uint8Array) => void) | undefined;
   readonly #readers: readonly ReadableStreamDefaultReader<Uint8Array>[];
   readonly #drained: Promise<unknown>;
   readonly #head = new Uint8Array(HEAD_BYTES);
@@ -37,16 +40,16 @@ export class Capture {
   #failure: CapsuleError | undefined;
   #turns = 0;
 
-  constructor(cell: CapturedCell, { result, places, input, maxBytes }: CaptureOptions) {
+  constructor(cell: CapturedCell, { result, log, input, maxBytes, onOutput }: CaptureOptions) {
     this.#cell = cell;
     this.#room = maxBytes;
     this.#result = result;
-    this.#log = new StderrLog(places);
+    this.#onOutput = onOutput;
     const [stdout, stderr] = [cell.stdout.getReader(), cell.stderr.getReader()];
     this.#readers = [stdout, stderr];
     this.#drained = Promise.all([
       this.#drain(stdout, (bytes) => this.#keep(bytes)),
-      this.#drain(stderr, (bytes) => this.#log.append(bytes)),
+      this.#drain(stderr, (bytes) => log.append(bytes)),
     ]);
     feed(cell.stdin, input);
   }
@@ -75,7 +78,6 @@ export class Capture {
   async close(): Promise<void> {
     await Promise.allSettled(this.#readers.map((reader) => reader.cancel()));
     await this.#drained;
-    this.#log[Symbol.dispose]();
   }
 
   async #drain(
@@ -102,6 +104,7 @@ export class Capture {
     if (this.#failure !== undefined) return;
     try {
       this.#result.write(bytes);
+      this.#onOutput?.(bytes);
     } catch (error) {
       this.#failure = error as CapsuleError;
       this.#cell.cell.kill();

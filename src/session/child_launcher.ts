@@ -22,7 +22,13 @@ export interface ChildLauncher {
   start(call: DelegateCall): Promise<ChildStarted | DelegateRefusal>;
   /** Settles once the child of that delegation has ended; asked once for each. */
   ended(delegationId: string): Promise<ChildEnded>;
+  /** Ends the child of that delegation; settles once it is told to. Nothing happens when it has ended. */
+  stop(delegationId: string): Promise<void>;
 }
 
 /** Names of the tools by which a session process asks its supervisor for the same. */
-export const DELEGATION_TOOLS = { start: "delegate-task", ended: "delegation-outcome" } as const;
+export const DELEGATION_TOOLS = {
+  start: "delegate-task",
+  ended: "delegation-outcome",
+  stop: "delegation-stop",
+} as const;

@@ -40,7 +40,7 @@ type WorkResult = RoleResult & { readonly error?: unknown };
 export async function liveSession(session: Session): Promise<number> {
   const { payload, places, channel, frames, log } = session;
   const started = performance.now();
-  const control = new SessionControl(channel, log);
+  const control = new SessionControl(channel, log, { hasDoor: payload.door !== undefined });
   channel.send({ type: "event", event: "child.up", fields: {} });
   control.watch(payload.limits.deadline_ms);
   control.serve(frames);
@@ -93,7 +93,11 @@ async function work(session: Session, control: SessionControl, trace: TraceWrite
 /** Only the code of its role is loaded. */
 async function runRole(work: SessionWork): Promise<RoleResult> {
   const { role } = work.payload;
-  if (role === "command") return await (await import("./command_session.ts")).runCommandSession(work);
+  if (role === "command") {
+    const { warm, door } = work.payload;
+    if (warm && door !== undefined) return await (await import("./door_session.ts")).runDoorSession(work, door);
+    return await (await import("./command_session.ts")).runCommandSession(work);
+  }
   throw new CapsuleError("role.unsupported", `Start a session: the role ${role} is not supported yet`);
 }
 

@@ -30,9 +30,14 @@ export class Pause {
     return true;
   }
 
+  /** Settles once nothing is held. */
+  async passed(): Promise<void> {
+    while (this.#held !== undefined) await this.#held.promise;
+  }
+
   /** Settles once the guest of `cell` may be called; from then on that process is what is stopped. */
   async enter(cell: Pick<CellProcess, "kill">): Promise<void> {
-    while (this.#held !== undefined) await this.#held.promise;
+    await this.passed();
     this.#cell = cell;
   }
 }

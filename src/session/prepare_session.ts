@@ -2,7 +2,7 @@ import { dirname } from "@std/path";
 import type { CachedComponent } from "../component/mod.ts";
 import { type Grants, toFlags } from "../grants/mod.ts";
 import type { Upstream } from "../manifest/mod.ts";
-import type { SpawnPayload } from "../protocol/control/mod.ts";
+import type { DoorSpec, SpawnPayload } from "../protocol/control/mod.ts";
 import { createSession, type Home, makeTemporaryFolder, type SessionPlaces, writePlan } from "../records/mod.ts";
 import type { SessionLaunch } from "../supervisor/tree/mod.ts";
 import { narrowToLimits } from "./check_limits.ts";
@@ -21,6 +21,8 @@ export interface SessionRequest extends Pick<LaunchPlan, "boll_version" | "capsu
   readonly envValues: Readonly<Record<string, string>>;
   /** What goes into the first frame as it is. */
   readonly task: Omit<SpawnPayload, "capsule" | "grants" | "places" | "env" | "upstream">;
+  /** Its door, when that depends on its places. */
+  readonly door?: (places: SessionPlaces) => DoorSpec;
   /** The real path of a folder that the operator chose; default the session's own. */
   readonly work?: string;
   /** The operator's proxy and certificates. */
@@ -48,8 +50,10 @@ export function prepareSession(request: SessionRequest): PreparedSession {
   try {
     writePlan(places, planOf(request, grants, places));
     const { name, version = "", digest, path } = request.capsule;
+    const { door } = request;
     const payload: SpawnPayload = {
       ...task,
+      ...(door === undefined ? {} : { door: door(places) }),
       capsule: { name, version, digest, path },
       grants,
       places: { session_id: places.id, root: places.root, work: places.work, cache: home.cache },
@@ -107,9 +111,9 @@ function commandOf({ capsule, spawner }: SessionRequest, payload: SpawnPayload, 
       cache,
       ...(payload.tls_ca === undefined ? [] : [payload.tls_ca]),
     ],
-    write: [root, tmp],
+    write: [root, tmp, ...(payload.door?.service === undefined ? [] : [payload.door.service.folder])],
     run: Deno.execPath(),
-    net: payload.grants.net.length > 0,
+    net: payload.grants.net.length > 0 || payload.door !== undefined,
     sources,
     env: [...env, "DENO_DIR", SPAWNER],
   }));

@@ -20,6 +20,9 @@ export function remoteLauncher(requests: Pick<ToolRequests, "ask">): ChildLaunch
       if (is_error) throw new CapsuleError("protocol.unexpected", `Wait for ${delegation_id}: the supervisor refused`);
       return decodeEnded(new Fields(result, "result"));
     },
+    async stop(delegation_id: string) {
+      await requests.ask(DELEGATION_TOOLS.stop, { delegation_id });
+    },
   };
 }
 

@@ -12,7 +12,7 @@ import type { CellPlan } from "./plan.ts";
 import type { RunNetwork, RunUpstream } from "./run_network.ts";
 import { cellEnvironment, selfCommand, sourceFlags } from "./self_command.ts";
 import { type CeilingPlaces, supervisorRules } from "./supervisor_hull.ts";
-import { type CellResult, DenialLimit, watchCell } from "./watch_cell.ts";
+import { type CellResult, DenialLimit, type Running, watchCell } from "./watch_cell.ts";
 
 /** Something the guest asked for and did not get. */
 export interface Denied {
@@ -48,7 +48,9 @@ export interface CellRun {
   /** The walls stand, and the guest can start. */
   onReady?(): void;
   /** Holds the guest; absent: nobody can. */
-  readonly pause?: Pause;
+  readonly pause?: Pick<Pause, "enter">;
+  /** The cell is started before there is anything for its guest to do, and called when this settles. */
+  readonly taken?: Promise<void>;
 }
 
 /**
@@ -64,8 +66,7 @@ export async function runCell(
 ): Promise<CellResult> {
   using tmp = makeTemporaryFolder(run.tmp);
   const denials = new DenialLimit(run);
-  await using network = await openNetwork(run, denials);
-  const delegations = await openDelegations(run);
+  await using network = await openNetwork(run, (denied) => denials.tell(denied));
   const load: RunLoad = { ...makeGuestLoad(run, tmp.path, network), kind: "run", terminal };
   const supervisorPlaces = {
     ...load.folders,
@@ -74,19 +75,39 @@ export async function runCell(
     ...(run.ceiling === undefined ? {} : { ceiling: run.ceiling }),
   };
   run.hull?.confine(supervisorRules(run.plan.grants, supervisorPlaces, terminal.includes(true)));
-  const places = { ...load.folders, ...network?.places };
-  const own = selfCommand(toFlags({ kind: "cell", grants: run.plan.grants, places, ...sourceFlags() }));
-  await using cell = await spawn({
-    program: own.program,
-    args: own.args,
-    env: cellEnvironment(tmp.path, own),
-    tmp: tmp.path,
-  });
-  return await watchCell({ cell, load, run, network, delegations, denials });
+  return await runLoaded({ run, load, network, denials }, () => spawn(cellLaunch(run, load, network)));
+}
+
+/** A run whose first frame is made, below the hull of this process. */
+export type LoadedRun = Pick<Running, "load" | "denials"> & {
+  readonly run: CellRun;
+  readonly network: RunNetwork | undefined;
+};
+
+/** Watches the cell that `spawn` gives to its end. */
+export async function runLoaded(loaded: LoadedRun, spawn: () => Promise<CellProcess>): Promise<CellResult> {
+  const delegations = await openDelegations(loaded.run);
+  await using cell = await spawn();
+  return await watchCell({ ...loaded, cell, delegations });
+}
+
+/** How the cell of such a first frame is started. */
+export function cellLaunch(
+  { plan }: Pick<CellRun, "plan">,
+  { folders }: Pick<RunLoad, "folders">,
+  network: RunNetwork | undefined,
+): CellLaunch {
+  const places = { ...folders, ...network?.places };
+  const own = selfCommand(toFlags({ kind: "cell", grants: plan.grants, places, ...sourceFlags() }));
+  const { tmp } = folders;
+  return { program: own.program, args: own.args, env: cellEnvironment(tmp, own), tmp };
 }
 
 /** The code of the gate is loaded only by a run that has a network. */
-async function openNetwork(run: CellRun, denials: DenialLimit): Promise<RunNetwork | undefined> {
+export async function openNetwork(
+  run: Pick<CellRun, "plan" | "upstream" | "trace">,
+  onDenied: (denied: Denied) => void,
+): Promise<RunNetwork | undefined> {
   const { grants } = run.plan;
   if (grants.net.length === 0) return undefined;
   const { RunNetwork } = await import("./run_network.ts");
@@ -94,7 +115,7 @@ async function openNetwork(run: CellRun, denials: DenialLimit): Promise<RunNetwo
     grants,
     ...(run.upstream === undefined ? {} : { upstream: run.upstream }),
     trace: run.trace,
-    onDenied: (denied) => denials.tell(denied),
+    onDenied,
   });
 }
 

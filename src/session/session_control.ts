@@ -1,5 +1,5 @@
 import { CapsuleError, errorCodeOf } from "../base/mod.ts";
-import { type ControlMsg, REASON_DEADLINE, type UnknownMessage } from "../protocol/control/mod.ts";
+import { type ControlMsg, REASON_DEADLINE, type TaskOutcome, type UnknownMessage } from "../protocol/control/mod.ts";
 import { deadlinePassed, interrupted, type Outcome } from "./outcome.ts";
 import { Pause } from "./pause.ts";
 import type { SessionChannel } from "./session_channel.ts";
@@ -8,6 +8,15 @@ import { ToolRequests } from "./tool_requests.ts";
 
 /** How long the work has to end once it was told to, ms: a session without a supervisor is gone within 2 s. */
 const WIND_DOWN_MS = 1_500;
+
+/** With a door there are others to be told; the supervisor's SIGTERM comes after 5 s. */
+const DOOR_WIND_DOWN_MS = 4_500;
+
+/** What a session is, for who watches over its work. */
+export interface SessionNature {
+  /** Its turns come from a door of its own, and each has a deadline of its own. */
+  readonly hasDoor: boolean;
+}
 
 /** The most kinds of dropped messages that are told apart. */
 const MAX_DROPPED_KINDS = 64;
@@ -25,13 +34,15 @@ export class SessionControl {
   readonly #overdue = Promise.withResolvers<void>();
   readonly #alone = Promise.withResolvers<void>();
   readonly #dropped = new Set<string>();
+  readonly #hasDoor: boolean;
   #ending: Outcome | undefined;
   #isForced = false;
 
-  constructor(channel: SessionChannel, log: SessionLog) {
+  constructor(channel: SessionChannel, log: SessionLog, { hasDoor }: SessionNature = { hasDoor: false }) {
     this.#channel = channel;
     this.requests = new ToolRequests(channel);
     this.#log = log;
+    this.#hasDoor = hasDoor;
   }
 
   /** Aborts when the work is to end; its reason is the word `deadline` when that is why. */
@@ -51,9 +62,11 @@ export class SessionControl {
 
   /** Arms the deadline, and what the kernel may have to say. */
   watch(deadlineMs: number): void {
-    setTimeout(() => this.#end(deadlinePassed(), "deadline"), deadlineMs);
+    if (!this.#hasDoor) setTimeout(() => this.#end(deadlinePassed(), "deadline"), deadlineMs);
     globalThis.addEventListener("unhandledrejection", (event) => {
       event.preventDefault();
+      // Whoever found a way to cause one would end the service for everybody.
+      if (this.#hasDoor) return this.#log.write("error", `A failure of its own: ${describe(event.reason)}`);
       this.#force({ status: "crashed", exit_code: 1, ended_by: "crashed", detail: "a failure of its own" });
     });
     if (Deno.build.os === "windows") return;
@@ -67,12 +80,28 @@ export class SessionControl {
     if (this.pause.isHeld) this.#tell("loop.paused");
   }
 
+  /** Says that the door is open, and where. */
+  sayOpen(url: string): void {
+    this.#channel.send({ type: "event", event: "door.open", fields: { url } });
+  }
+
+  /** Says that a task of the door begins its turn. */
+  startTurn(taskId: string): void {
+    this.#channel.send({ type: "event", event: "turn.start", fields: { task: taskId } });
+  }
+
+  /** Says what a turn came to. */
+  endTurn(outcome: TaskOutcome): void {
+    this.#channel.send({ type: "turn", outcome });
+  }
+
   /** Follows what the supervisor says to its end. Never rejects. */
   async serve(frames: AsyncGenerator<ControlMsg | UnknownMessage>): Promise<void> {
     try {
       for await (const message of frames) this.#take(message);
       this.#alone.resolve();
       this.#end({ ...interrupted(), detail: "its supervisor is gone" });
+      setTimeout(() => this.#overdue.resolve(), WIND_DOWN_MS);
     } catch (error) {
       const detail = errorCodeOf(error) === undefined ? "a failure of its own" : (error as Error).message;
       this.#log.write("error", detail);
@@ -155,8 +184,12 @@ export class SessionControl {
   #windDown(reason: string): void {
     this.#stop.abort(reason);
     this.pause.release();
-    setTimeout(() => this.#overdue.resolve(), WIND_DOWN_MS);
+    setTimeout(() => this.#overdue.resolve(), this.#hasDoor ? DOOR_WIND_DOWN_MS : WIND_DOWN_MS);
   }
+}
+
+function describe(reason: unknown): string {
+  return reason instanceof Error ? reason.stack ?? reason.message : String(reason);
 }
 
 const CPU_USED_UP: Outcome = {

@@ -84,6 +84,34 @@ export function supervisorRules(grants: Grants, places: SupervisorPlaces, tty: b
   };
 }
 
+/** What a process needs that is no session itself and starts some; absolute real paths. */
+export interface TreePlaces extends CeilingPlaces {
+  /** The folder of cached components. */
+  readonly cache: string;
+  /** The folder of sessions. */
+  readonly sessions: string;
+  /** The folder in which private ones are made. */
+  readonly runtime: string;
+  readonly work?: string;
+  /** The port of its session's door; 0 is any that the system chooses. */
+  readonly doorPort: number;
+}
+
+/** The ceiling of a supervisor whose root session has these grants: what any session of its tree may need. */
+export function treeRules(grants: Grants, places: TreePlaces): HullRules {
+  const { cache, sessions, runtime, work, read, write, doorPort } = places;
+  const rules = supervisorRules(grants, {
+    cache,
+    session: sessions,
+    tmp: `${runtime}/cell`,
+    ...(work === undefined ? {} : { work }),
+    // Its own sessions open the gates: which ports they get nobody knows yet.
+    ...(grants.net.length === 0 ? {} : { network: { gatePort: 0 } }),
+    ceiling: { read, write },
+  }, false);
+  return { ...rules, tcpBind: [...rules.tcpBind, doorPort] };
+}
+
 function connectPorts(grants: Grants, network: SupervisorPlaces["network"]): number[] {
   return network === undefined ? [] : [...new Set([network.gatePort, ...gatePorts(grants, network.proxy)])];
 }

@@ -34,7 +34,7 @@ export interface CellResult {
 export interface Running {
   readonly cell: Pick<CellProcess, "send" | "receive" | "kill" | "exit">;
   readonly load: RunLoad;
-  readonly run: Pick<CellRun, "plan" | "trace" | "interrupt" | "onReady" | "pause">;
+  readonly run: Pick<CellRun, "plan" | "trace" | "interrupt" | "onReady" | "pause" | "taken">;
   readonly network: Pick<RunNetwork, "answer"> | undefined;
   readonly delegations?: Pick<CellDelegations, "answer"> | undefined;
   readonly denials: Pick<DenialLimit, "tell">;
@@ -100,6 +100,11 @@ async function listen(running: Running, watch: Watch, heard: Heard): Promise<Hea
         if (heard.walls) throw new CapsuleError("protocol.unexpected", "Run a guest: its cell said ready twice");
         heard.walls = message.walls;
         checkWalls(message.walls, run.plan);
+        if (run.taken !== undefined) {
+          watch.rest();
+          const isTaken = await Promise.race([run.taken.then(() => true), cell.exit.then(() => false)]);
+          if (!isTaken) break;
+        }
         run.trace.append("walls", wallsEvent(message.walls));
         watch.deadline(run.plan.grants.limits.deadline_ms, "deadline");
         run.onReady?.();
@@ -182,8 +187,13 @@ class Watch {
     this.#timer = setTimeout(() => this.#end(reason), ms);
   }
 
-  stop(): void {
+  /** Nothing is due until the next deadline. */
+  rest(): void {
     clearTimeout(this.#timer);
+  }
+
+  stop(): void {
+    this.rest();
     this.#interrupt.removeEventListener("abort", this.#onInterrupt);
   }
 

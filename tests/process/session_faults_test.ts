@@ -191,6 +191,15 @@ const WITHOUT_EFFECT: Partial<SpawnPayload> = {
   a2a_peers: [{ name: "peer", url: "https://peer.example", token: SECRET, headers: [] }],
   gated_tools: [SECRET],
   warm: true,
+  door: {
+    hostname: "127.0.0.1",
+    port: 0,
+    open: true,
+    names: [SECRET],
+    accept: "queue",
+    queue_depth: 1,
+    peers: [],
+  },
   turn: {
     kind: "turn",
     system: SECRET,

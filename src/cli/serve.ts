@@ -1,0 +1,137 @@
+import { CapsuleError, printableJson, printableLine } from "../base/mod.ts";
+import { achievedContainment, checkFloor } from "../grants/mod.ts";
+import { probeHull } from "../hull/mod.ts";
+import { digestCapsule } from "../manifest/mod.ts";
+import { isCompiled } from "../session/mod.ts";
+import type { Arguments } from "./arguments.ts";
+import { resolveAsking } from "./ask_for_grants.ts";
+import { obtainConsent } from "./consent.ts";
+import { GRANT_OPTIONS } from "./grant_flags.ts";
+import { warnOf, warnOfContainment } from "./report_ending.ts";
+import { ServedCapsule, type ServedEnding } from "./served_capsule.ts";
+import type { Context, Verb } from "./verb.ts";
+
+/** `boll serve CAPSULE`: a command capsule behind an A2A door, each message a task. */
+export const verb: Verb = {
+  name: "serve",
+  summary: "Serve a capsule to other agents (A2A)",
+  usage: "serve CAPSULE [options]",
+  operands: { min: 1, max: 1, names: ["CAPSULE"] },
+  options: [
+    { name: "name", value: "NAME", summary: "Keep tasks, token and port under this name" },
+    { name: "port", value: "PORT", summary: "Listen on this port (any that is free)" },
+    { name: "bind", value: "ADDRESS", summary: "Listen on this address (127.0.0.1)" },
+    { name: "host", value: "NAME", repeatable: true, summary: "Answer to this name, too" },
+    { name: "open", summary: "Let everybody in, without a token" },
+    { name: "queue", value: "N", summary: "Tasks that may wait, the next is rejected (256)" },
+    { name: "task-timeout", value: "DURATION", summary: "End a task after 30s, 5m, at most 1h" },
+    ...GRANT_OPTIONS.filter(({ name }) => name !== "deadline"),
+    { name: "accept", summary: "Accept a foreign capsule's grants, and remember it" },
+    { name: "json", summary: "Print JSON, with the owner's token" },
+    { name: "quiet", summary: "No notes of boll's own, only errors" },
+  ],
+  run: runVerb,
+};
+
+const DEFAULT_QUEUE = 256;
+const MAX_QUEUE = 9_999;
+
+/** What was typed about the door. */
+export interface ServeFlags {
+  readonly name?: string;
+  readonly port?: number;
+  readonly hostname: string;
+  readonly names: readonly string[];
+  readonly open: boolean;
+  readonly queueDepth: number;
+}
+
+async function runVerb(args: Arguments, context: Context): Promise<number> {
+  const flags = readServeFlags(args);
+  const resolved = await resolveAsking(args.operands[0]!, args, context);
+  const digests = digestCapsule(resolved.capsule);
+  if (!args.has("quiet")) warnOf(resolved, context);
+  obtainConsent({ resolved, digest: digests.capsule, accept: args.has("accept"), remember: true }, context);
+  const never = new AbortController().signal;
+  const interrupts = context.watchInterrupts?.() ?? { first: never, second: never };
+  const probe = probeHull();
+  const { grants } = resolved.grants;
+  const containment = achievedContainment(probe, { compiled: isCompiled, net: grants.net });
+  checkFloor(grants, containment);
+  if (!args.has("quiet")) {
+    warnOfContainment(containment, context);
+    if (flags.open) context.stderr.write("boll: warning: the door is open: whoever reaches it may send tasks\n");
+  }
+  const ending = await ServedCapsule.run({
+    resolved,
+    digests,
+    args,
+    context,
+    flags,
+    interrupts,
+    containment: { ...(grants.containment === undefined ? {} : { declared: grants.containment }), ...containment },
+    kernel: { landlock: probe.landlockAbi > 0, seccomp: probe.seccomp },
+  });
+  return report(ending, args, context);
+}
+
+function report(ending: ServedEnding, args: Arguments, context: Context): number {
+  const { exit_code, status, detail, session_id } = ending;
+  if (args.has("json")) context.stderr.write(`${printableJson(ending)}\n`);
+  else if (exit_code !== 0 || !args.has("quiet")) {
+    const why = detail === undefined ? "" : ` (${printableLine(detail, 400)})`;
+    const see = exit_code === 0 || session_id === "" ? "" : `; see \`boll trace show ${session_id}\``;
+    context.stderr.write(`boll: ${status === "completed" ? "served to its end" : status}${why}${see}\n`);
+  }
+  return exit_code;
+}
+
+/** @throws `usage.bad_value`, `door.open_refused` */
+function readServeFlags(args: Arguments): ServeFlags {
+  const hostname = readAddress(args.value("bind"));
+  const open = args.has("open");
+  if (open && !isLoopback(hostname)) {
+    throw new CapsuleError(
+      "door.open_refused",
+      `Read --open: found --bind ${hostname}, which others reach; leave one of them out, and give tokens: boll token add`,
+    );
+  }
+  const [name, port] = [args.value("name"), readNumber(args, "port", 0, 65_535)];
+  return {
+    hostname,
+    open,
+    names: args.values("host").map(readHost),
+    queueDepth: readNumber(args, "queue", 1, MAX_QUEUE) ?? DEFAULT_QUEUE,
+    ...(name === undefined ? {} : { name }),
+    ...(port === undefined || port === 0 ? {} : { port }),
+  };
+}
+
+function readNumber(args: Arguments, flag: string, min: number, max: number): number | undefined {
+  const text = args.value(flag);
+  if (text === undefined) return undefined;
+  if (/^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
+  throw new CapsuleError("usage.bad_value", `Read --${flag}: wanted a number from ${min} to ${max}`);
+}
+
+const IP = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*)$/;
+
+function readAddress(text = "127.0.0.1"): string {
+  const address = text.replace(/^\[(.*)\]$/, "$1");
+  if (address === "localhost") return "127.0.0.1";
+  if (IP.test(address)) return address;
+  const found = printableLine(text, 80);
+  throw new CapsuleError("usage.bad_value", `Read --bind: found "${found}", wanted an IP address, as in 127.0.0.1`);
+}
+
+function isLoopback(address: string): boolean {
+  return address.startsWith("127.") || address === "::1";
+}
+
+function readHost(text: string): string {
+  if (/^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/.test(text)) return text.toLowerCase();
+  throw new CapsuleError(
+    "usage.bad_value",
+    `Read --host: found "${printableLine(text, 80)}", wanted NAME or NAME:PORT`,
+  );
+}
