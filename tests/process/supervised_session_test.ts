@@ -1,5 +1,12 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type ChildEnding, type SessionChild, type SessionLaunch, Supervisor } from "../../src/supervisor/tree/mod.ts";
+import { recordEnding } from "../../src/session/mod.ts";
+import {
+  CHILD_TIMINGS,
+  type ChildEnding,
+  type SessionChild,
+  type SessionLaunch,
+  Supervisor,
+} from "../../src/supervisor/tree/mod.ts";
 import { WIDE } from "../../src/supervisor/tree/tree_fixture.ts";
 import { Bed, forEachMode, forMode, REPOSITORY } from "../harness.ts";
 import { childrenOf, waitForEnd } from "../processes.ts";
@@ -68,6 +75,25 @@ forEachMode(
     const ending = await child.ended;
     assertEquals(causeOf(ending), ["cancelled", "terminated", "up\n"]);
     assertEquals(readAnswer(prepared), "up\n");
+    prepared[Symbol.dispose]();
+  },
+);
+
+forEachMode(
+  "supervised session: one that the kernel stopped is stuck, 124 in its record, and neither it nor its cell is left",
+  async (bed) => {
+    const timings = { ...CHILD_TIMINGS, liveness: { progressMs: 500, pongMs: 5_000 }, cancelMs: 100, termMs: 100 };
+    await using tree = new Supervisor({ treeTokens: 1_000, timings });
+    const { child, prepared } = await spawnBusy(tree, bed);
+    const { pid } = child.node();
+    const [cell] = childrenOf(pid);
+    Deno.kill(pid, "SIGSTOP");
+    const ending = await child.ended;
+    assertEquals([ending.status, ending.ended_by, ending.exit?.signal], ["deadline", "stuck", "SIGKILL"]);
+    await waitForEnd(cell!);
+    recordEnding(prepared.places, ending);
+    const { status, exit_code, ended_by } = readTrace(prepared).at(-1)!;
+    assertEquals([status, exit_code, ended_by], ["deadline", 124, "stuck"]);
     prepared[Symbol.dispose]();
   },
 );

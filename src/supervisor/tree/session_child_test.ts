@@ -136,6 +136,19 @@ Deno.test("SessionChild: one that is stopped is stuck, and its end says so; one 
   ]);
 });
 
+Deno.test("SessionChild: a limit that ends the process is told by its name, and is none where there was none", async () => {
+  await using tree = new WatchedTree();
+  const endedBy = async (signal: string, limits = LIMITS) => {
+    const { status, ended_by } = await tree.spawn(shellLaunch(`${SAY_READY}; kill -${signal} $$`), { limits }).ended;
+    return [status, ended_by];
+  };
+  const bounded = { ...LIMITS, memory_bytes: 2 ** 30, cpu_seconds: 1 };
+  assertEquals(await endedBy("ABRT", bounded), ["failed", "memory"]);
+  assertEquals(await endedBy("ABRT"), ["crashed", "crashed"]);
+  assertEquals(await endedBy("XCPU", bounded), ["failed", "cpu"]);
+  assertEquals(await endedBy("SEGV", bounded), ["crashed", "crashed"]);
+});
+
 Deno.test("SessionChild: while a tool takes its time the session answers pings and is busy, never stuck", async () => {
   const answer = Promise.withResolvers<void>();
   await using tree = new WatchedTree({

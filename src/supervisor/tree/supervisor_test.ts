@@ -14,6 +14,7 @@ import {
   SAY_READY,
   sayResult,
   shellLaunch,
+  shortTimings,
   WatchedTree,
 } from "./tree_fixture.ts";
 
@@ -322,6 +323,23 @@ Deno.test("Supervisor: ports that throw change nothing of how a session ends", a
   });
   const { outcome } = await tree.spawn(conversingLaunch("ask")).ended;
   assertEquals(outcome?.result, { type: "tool_result", id: 1, result: "no such tool", is_error: true });
+});
+
+Deno.test("Supervisor: what it depends on may be as slow as it likes, and its clock goes on", async () => {
+  const never = new Promise<never>(() => {});
+  await using tree = new WatchedTree({
+    timings: shortTimings({ liveness: { progressMs: 400, pongMs: 3_000 } }),
+    ports: { callTool: () => never, record: ({ detail }) => detail === undefined ? never : undefined },
+  });
+  const unprepared = tree.supervisor.spawn({ limits: LIMITS, prepare: () => never });
+  const asking = tree.spawn(conversingLaunch("ask"));
+  await tree.untilReady(asking);
+  const unrecorded = tree.spawn(shellLaunch(sayResult()));
+  const stopped = await readyChild(tree, `${SAY_READY}; kill -STOP $$`);
+  assertEquals((await stopped.ended).ended_by, "stuck");
+  assert(unprepared.kind === "child");
+  assertEquals([unprepared, asking, unrecorded].map(({ phase }) => phase), ["starting", "running", "ended"]);
+  assertEquals(asking.node().verdict, "busy");
 });
 
 Deno.test("Supervisor.list: what ps needs of each session", async () => {
