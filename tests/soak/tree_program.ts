@@ -8,6 +8,7 @@
 import { ProcessTree } from "../../src/hull/mod.ts";
 import { readSummary, writeControlPointer } from "../../src/records/mod.ts";
 import { type PreparedSession, recordEnding } from "../../src/session/mod.ts";
+import type { TreeAction } from "../../src/protocol/tree/mod.ts";
 import { CHILD_TIMINGS, type ChildEnding, Supervisor } from "../../src/supervisor/tree/mod.ts";
 import { TreeSocket } from "../../src/supervisor/tree_socket/mod.ts";
 import { Bed } from "../harness.ts";
@@ -15,11 +16,15 @@ import { type Kind, KINDS, prepareParent } from "./kinds.ts";
 
 const [sessions = 40, seed = 1] = Deno.args.map(Number);
 const CHILDREN = 7;
+/** How long a session is held at most, ms. */
+const HELD_MS = 10_000;
 const random = mulberry(seed);
 const bed = new Bed("binary");
 const prepared = new Map<string, PreparedSession>();
 const counts = { started: 0, ended: 0, stopped: 0, refused: 0 };
 const surprises: string[] = [];
+/** Of each session that lives, the last that was heard of its being held. */
+const lastHeld = new Map<string, string>();
 let draining = false;
 
 // Before the reaper is there: what it did not see being started it would take for a stranger's.
@@ -34,7 +39,13 @@ const tree = new Supervisor({
   treeTokens: 1_000_000_000,
   admission: { maxDepth: 4, maxChildren: 8, maxLive: 64, burst: 16, refillPerSecond: 20 },
   timings: { ...CHILD_TIMINGS, liveness: { progressMs: 4_000, pongMs: 8_000 }, cancelMs: 2_000, termMs: 1_000 },
-  ports: { record, processes },
+  ports: {
+    record,
+    processes,
+    notice(child, notice) {
+      if (notice.kind === "event" && notice.event.startsWith("loop.")) lastHeld.set(child.path, notice.event);
+    },
+  },
 });
 const socketPath = `${bed.root}/tree`;
 await using _socket = TreeSocket.open(socketPath, tree);
@@ -73,11 +84,14 @@ async function live(kind: Kind, parent: string): Promise<void> {
   counts.ended++;
   const found = `${ending.status}/${ending.ended_by}`;
   const recorded = places === undefined ? "nothing" : readSummary(places)?.ended_by ?? "nothing";
+  const held = lastHeld.get(child.path) ?? "never held";
+  lastHeld.delete(child.path);
   const wasStopped = found === "cancelled/terminated" || found === "cancelled/interrupted";
   if (wasStopped) counts.stopped++;
   else if (found !== kind.ending || recorded !== kind.recorded) {
     surprises.push(
-      `${kind.name}: ${found}, recorded ${recorded}; wanted ${kind.ending}, ${kind.recorded}: ${ending.detail} ${ending.tail}`,
+      `${kind.name}: ${found}, recorded ${recorded}; wanted ${kind.ending}, ${kind.recorded}; ${held}: ` +
+        `${ending.detail} ${ending.tail}`,
     );
   }
   if (recorded === "nothing") surprises.push(`${kind.name}: nothing is recorded`);
@@ -89,18 +103,33 @@ async function keepBusy(parent: string): Promise<void> {
   while (!draining) await live(KINDS[Math.floor(random() * KINDS.length)]!, parent);
 }
 
+/** Holds and stops what it finds. What it holds it lets go again in time: a deadline goes on for one that is held. */
 async function meddle(): Promise<void> {
+  const heldUntil = new Map<string, number>();
   while (!draining) {
     await new Promise((resolve) => setTimeout(resolve, 150));
-    const nodes = tree.list().filter(({ path }) => path.includes("."));
+    for (const [path, untilMs] of heldUntil) {
+      if (performance.now() < untilMs) continue;
+      heldUntil.delete(path);
+      act("resume", path);
+    }
+    const nodes = tree.list().filter(({ path }) => path.includes(".") && !heldUntil.has(path));
     const node = nodes[Math.floor(random() * nodes.length)];
     if (node === undefined) continue;
-    try {
-      if (node.state === "paused") tree.act("resume", node.path);
-      else tree.act(random() < 0.2 ? "stop" : "pause", node.path);
-    } catch { /* it has ended meanwhile */ }
+    if (random() < 0.2) act("stop", node.path);
+    else if (act("pause", node.path)) heldUntil.set(node.path, performance.now() + HELD_MS * random());
   }
   for (const { path } of tree.list()) tree.child(path)?.resume();
+}
+
+/** False when it has ended meanwhile. */
+function act(action: TreeAction, path: string): boolean {
+  try {
+    tree.act(action, path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function tell(): void {
