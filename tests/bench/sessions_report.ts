@@ -63,7 +63,8 @@ empty compiled programs started together, until all have ended.
 ${table(["at once", "empty ms", "ready ms", "× empty"], starts)}
 
 Their memory, MiB: of all processes together what each has alone and its share of the rest (PSS), against as many compiled
-programs that only wait. The target is for a session with its cell.
+programs that only wait. The target is for a session with its cell: two processes of the runtime, so that 2 is what they
+take before there is any code of boll's in them.
 
 ${
     table(
