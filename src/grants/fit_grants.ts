@@ -1,8 +1,7 @@
-import { CapsuleError } from "../base/mod.ts";
 import type { DeclaredGrants, DeclaredMount } from "../manifest/mod.ts";
 import { completeGrants } from "./defaults.ts";
 import { DEFAULT_LIMITS, type Grants, type Limits, type MountGrant } from "./grants.ts";
-import { checkAliases } from "./mounts.ts";
+import { findAlias } from "./mounts.ts";
 import { narrow } from "./narrow.ts";
 
 /** One thing that a child asks for and its parent does not have. */
@@ -92,12 +91,10 @@ function misfitOf(grant: string, text: string): Misfit {
   return { axis, entry, text };
 }
 
+/** By the names that the guests know: where on the host it is, is not theirs to read. */
 function aliasMisfits(mounts: readonly MountGrant[]): Misfit[] {
-  try {
-    checkAliases(mounts);
-    return [];
-  } catch (error) {
-    if (!(error instanceof CapsuleError)) throw error;
-    return [{ axis: "fs.mounts", entry: "fs.mounts", text: error.message }];
-  }
+  const { ro, rw } = findAlias(mounts) ?? {};
+  if (ro === undefined || rw === undefined) return [];
+  const text = `the mount ${ro.guest}, which is ro: it can be written through ${rw.guest}`;
+  return [{ axis: "fs.mounts", entry: ro.guest, text }];
 }

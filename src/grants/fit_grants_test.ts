@@ -128,7 +128,14 @@ Deno.test("fitGrants: one folder may not be read-only and writable in one child"
     fs: { mounts: [{ guest: "/in", mode }, { guest: "/out", mode: "rw" }] },
   });
   const mounts = { "/in": "/out" };
-  assertEquals(names({ declared: declared("ro"), parent, mounts }), ["fs.mounts fs.mounts"]);
+  // Who delegates reads this: the names that the guests know, and no place of the host's.
+  assertEquals(fitGrants({ declared: declared("ro"), parent, mounts }), {
+    misfits: [{
+      axis: "fs.mounts",
+      entry: "/in",
+      text: "the mount /in, which is ro: it can be written through /out",
+    }],
+  });
   assertEquals(fits({ declared: declared("rw"), parent, mounts }).fs.mounts.length, 2);
 });
 

@@ -86,19 +86,29 @@ function checkGuestPaths(mounts: readonly { readonly guest: string }[]): void {
   });
 }
 
+/** A read-only mount that can be written through a writable one, if there is one. */
+export function findAlias(
+  places: readonly MountGrant[],
+): { readonly ro: MountGrant; readonly rw: MountGrant } | undefined {
+  for (const ro of places.filter(({ mode }) => mode === "ro")) {
+    const rw = places.find(({ host, mode }) => mode === "rw" && isInside(ro.host!, host!));
+    if (rw !== undefined) return { ro, rw };
+  }
+  return undefined;
+}
+
 /**
  * A read-only mount inside a writable place would be writable through it. The other way round is usual and exact: a
  * writable folder inside a read-only one.
  * @throws {CapsuleError} `grant.bad_mount`
  */
 export function checkAliases(places: readonly MountGrant[]): void {
-  for (const ro of places.filter(({ mode }) => mode === "ro")) {
-    const rw = places.find(({ host, mode }) => mode === "rw" && isInside(ro.host!, host!));
-    if (rw === undefined) continue;
-    throw new CapsuleError(
-      "grant.bad_mount",
-      `Mount ${printableLine(ro.host!)} read-only at ${printableLine(ro.guest)}: it can be written through ` +
-        `${printableLine(rw.guest)} (${printableLine(rw.host!)}); mount it rw, or choose folders apart`,
-    );
-  }
+  const alias = findAlias(places);
+  if (alias === undefined) return;
+  const { ro, rw } = alias;
+  throw new CapsuleError(
+    "grant.bad_mount",
+    `Mount ${printableLine(ro.host!)} read-only at ${printableLine(ro.guest)}: it can be written through ` +
+      `${printableLine(rw.guest)} (${printableLine(rw.host!)}); mount it rw, or choose folders apart`,
+  );
 }
