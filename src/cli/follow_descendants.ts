@@ -1,4 +1,4 @@
-import { CapsuleError, isId, printableLine } from "../base/mod.ts";
+import { CapsuleError, printableLine } from "../base/mod.ts";
 import type { TreeNode } from "../protocol/tree/mod.ts";
 import { findSession, followTrace, type Home, readControlPointer, type SessionPaths } from "../records/mod.ts";
 import { followTree } from "../supervisor/tree_socket/mod.ts";
@@ -40,7 +40,6 @@ function below(id: string, nodes: readonly TreeNode[]): TreeNode[] {
 
 async function followOne(node: TreeNode, options: FollowDescendantsOptions): Promise<void> {
   try {
-    if (!isId(node.session_id, "ses")) return;
     const paths = findSession(options.home, node.session_id);
     const printer = options.printerOf(node, paths);
     for await (const line of followTrace(paths, options)) printer.line(line);

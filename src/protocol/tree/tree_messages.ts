@@ -1,5 +1,5 @@
-import { CapsuleError } from "../../base/mod.ts";
-import { Fields } from "../fields.ts";
+import { CapsuleError, isId } from "../../base/mod.ts";
+import { badField, Fields } from "../fields.ts";
 
 /** Where a session of a running tree stands. */
 export const NODE_STATES = ["starting", "running", "paused", "ending", "ended"] as const;
@@ -75,7 +75,7 @@ function decodeNode(item: unknown, path: string): TreeNode {
   const fields = new Fields(item, path);
   return {
     path: fields.string("path", PATH),
-    session_id: fields.string("session_id", SHORT),
+    session_id: decodeSessionId(fields),
     capsule: fields.string("capsule", SHORT),
     state: fields.oneOf("state", NODE_STATES),
     verdict: fields.string("verdict", SHORT),
@@ -85,4 +85,11 @@ function decodeNode(item: unknown, path: string): TreeNode {
     started_ms: fields.integer("started_ms"),
     progress_ms: fields.integer("progress_ms"),
   };
+}
+
+/** It is shown, and names a folder of the home: whoever answers at a socket may not choose which. */
+function decodeSessionId(fields: Fields): string {
+  const id = fields.string("session_id", SHORT);
+  if (!isId(id, "ses")) throw badField(fields.pathOf("session_id"), "the id of a session");
+  return id;
 }

@@ -5,7 +5,7 @@ import { askTree, followTree, type TreeControl, TreeSocket } from "./mod.ts";
 
 const NODE: TreeNode = {
   path: "0",
-  session_id: "ses_0",
+  session_id: `ses_${"0".repeat(32)}`,
   capsule: "sleeper",
   state: "running",
   verdict: "healthy",
@@ -137,6 +137,10 @@ Deno.test("tree messages: each field is checked and named", () => {
     [() => decodeTreeRequest({ type: "stop", path: 0 }), "message.path"],
     [() => decodeTreeReply({ type: "tree", nodes: {} }), "message.nodes"],
     [() => decodeTreeReply({ type: "refused" }), "message.message"],
+    ...["../../elsewhere", "\x1b[2J", "last"].map((session_id): [() => unknown, string] => [
+      () => decodeTreeReply({ type: "tree", nodes: [{ ...NODE, session_id }] }),
+      "message.nodes[0].session_id",
+    ]),
     ...Object.keys(NODE).map((name): [() => unknown, string] => [
       () => decodeTreeReply({ type: "tree", nodes: [{ ...NODE, [name]: null }] }),
       `message.nodes[0].${name}`,
