@@ -59,11 +59,15 @@ function bearer(): AgentCard["securitySchemes"][string] {
   return { scheme: { $case: "httpAuthSecurityScheme", value } };
 }
 
-/** The card as it is asked for: once a minute, and not again while it is the same. */
-export function cardReply(card: AgentCard, request: HttpRequest): HttpReply {
+/** The card as it is asked for: once a minute, and not again while it is the same as `sinceMs`. */
+export function cardReply(card: AgentCard, request: HttpRequest, sinceMs: number): HttpReply {
   const text = JSON.stringify(withTags(AgentCard.toJSON(card) as Record<string, unknown>));
   const tag = `"${createHash("sha256").update(text).digest("hex").slice(0, 32)}"`;
-  const fields = [["etag", tag], ["cache-control", `public, max-age=${MAX_AGE_SECONDS}`]] as const;
+  const fields = [
+    ["etag", tag],
+    ["cache-control", `public, max-age=${MAX_AGE_SECONDS}`],
+    ["last-modified", new Date(sinceMs).toUTCString()],
+  ] as const;
   if (request.header("if-none-match") === tag) return { status: 304, fields, body: new Uint8Array(0) };
   return textReply(200, text, "application/json", fields);
 }

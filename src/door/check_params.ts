@@ -109,7 +109,7 @@ const METHODS: Readonly<Record<string, Check>> = {
 
 /** Refuses parameters that the codec would bend into shape. @throws {RequestMalformedError} naming the field */
 export function checkParams(method: string, params: unknown): void {
-  const wrong = METHODS[method]?.(params, "");
+  const wrong = Object.hasOwn(METHODS, method) ? METHODS[method]!(params, "") : undefined;
   if (wrong !== undefined) throw new RequestMalformedError(`Read the parameters of ${method}: ${wrong}`);
 }
 

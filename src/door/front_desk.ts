@@ -16,6 +16,8 @@ import { answerRest, restError, type RestRoute, restRoute } from "./rest.ts";
 export interface FrontDeskOptions {
   readonly places: DoorPlaces;
   readonly card: AgentCard;
+  /** When the door was opened, ms since the epoch. */
+  readonly openedMs: number;
   readonly calls: Calls;
   readonly limits: DoorLimits;
   credentials(): Credentials;
@@ -97,7 +99,7 @@ export class FrontDesk {
   }
 
   #answerPublic(name: "card" | "healthz" | "readyz", request: HttpRequest): HttpReply {
-    if (name === "card") return cardReply(this.#options.card, request);
+    if (name === "card") return cardReply(this.#options.card, request, this.#options.openedMs);
     const isWell = name === "healthz" ? this.#options.isAlive() : this.#options.isReady();
     return jsonReply(isWell ? 200 : 503, { status: isWell ? "ok" : name === "healthz" ? "stalled" : "unavailable" });
   }

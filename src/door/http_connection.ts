@@ -70,7 +70,8 @@ export class HttpConnection {
   readonly #wire: Wire;
   readonly #reader: WireReader;
   #filling: Promise<boolean> | undefined;
-  #unwatch: (() => void) | undefined;
+  #deadline: number | undefined;
+  #timer: { readonly at: number; readonly cancel: () => void } | undefined;
   #abort = new AbortController();
   #isVouched = false;
   #isClosed = false;
@@ -111,7 +112,7 @@ export class HttpConnection {
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#unwatch?.();
+    this.#timer?.cancel();
     this.#abort.abort();
     try {
       this.#wire.close();
@@ -181,7 +182,7 @@ export class HttpConnection {
 
   /** The request is whole. Its client may say no more and still read: it is given up when it is silent for long. */
   #onBodyTaken(): void {
-    this.#unwatch?.();
+    this.#unwatch();
     // Only while nothing is buffered: whoever takes bytes away under a read would move what it reads.
     if (this.#reader.buffered.length > 0) return;
     this.#fill().then((isMore) => {
@@ -194,10 +195,29 @@ export class HttpConnection {
     return this.#filling ??= this.#reader.fill().finally(() => this.#filling = undefined);
   }
 
-  /** Closes the connection when nothing else is watched within that time. */
+  /** Closes the connection unless something else is watched, or nothing, within that time. */
   #watch(ms: number): void {
-    this.#unwatch?.();
-    if (!this.#isClosed) this.#unwatch = this.#parts.clock.after(ms, () => this.close());
+    this.#deadline = this.#parts.clock.now() + ms;
+    if (this.#timer !== undefined && this.#timer.at <= this.#deadline) return;
+    this.#timer?.cancel();
+    this.#arm(ms);
+  }
+
+  #unwatch(): void {
+    this.#deadline = undefined;
+  }
+
+  /** One timer is moved when it is due, not with each step: there are several in a request. */
+  #arm(ms: number): void {
+    if (this.#isClosed) return;
+    const cancel = this.#parts.clock.after(ms, () => {
+      this.#timer = undefined;
+      const left = this.#deadline === undefined ? undefined : this.#deadline - this.#parts.clock.now();
+      if (left === undefined) return;
+      if (left <= 0) this.close();
+      else this.#arm(left);
+    });
+    this.#timer = { at: this.#parts.clock.now() + ms, cancel };
   }
 
   async #answer(reply: HttpReply, head: RequestHead | undefined, keepsAlive: boolean): Promise<void> {
@@ -242,7 +262,7 @@ export class HttpConnection {
       this.#watch(this.#parts.limits.writeMs);
       written += await this.#wire.write(bytes.subarray(written));
     }
-    this.#unwatch?.();
+    this.#unwatch();
   }
 }
 

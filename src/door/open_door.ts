@@ -95,6 +95,7 @@ class OpenDoor implements Door {
     this.#desk = new FrontDesk({
       places,
       card,
+      openedMs: clock.now(),
       calls,
       limits,
       credentials: () => this.#credentials,

@@ -199,7 +199,7 @@ export class TaskBoard {
 
   #accept(message: Message, caller: Caller): LiveTask {
     const contextId = this.#contextOf(message, caller);
-    const id = newId("tsk", this.#options.clock.now);
+    const id = newId("tsk", () => this.#options.clock.now());
     const status = statusOf(TaskState.TASK_STATE_SUBMITTED, this.#options.clock.now());
     const history = [{ ...message, contextId, taskId: id }];
     const task: Task = { id, contextId, status, artifacts: [], history, metadata: undefined };
@@ -220,7 +220,7 @@ export class TaskBoard {
 
   /** A context belongs to whom its first task belongs to; the owner may enter all. */
   #contextOf({ contextId }: Message, { isOwner, principal }: Caller): string {
-    if (contextId === "") return newId("ctx", this.#options.clock.now);
+    if (contextId === "") return newId("ctx", () => this.#options.clock.now());
     const holder = isOwner ? principal : this.#options.store.principalOf(contextId) ?? principal;
     if (holder !== principal) throw new RequestMalformedError("Take a message: message.contextId is another sender's");
     return contextId;
