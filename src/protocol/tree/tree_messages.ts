@@ -87,9 +87,9 @@ function decodeNode(item: unknown, path: string): TreeNode {
   };
 }
 
-/** It is shown, and names a folder of the home: whoever answers at a socket may not choose which. */
+/** Empty before there is one. It is shown, and names a folder of the home: whoever answers may not choose which. */
 function decodeSessionId(fields: Fields): string {
   const id = fields.string("session_id", SHORT);
-  if (!isId(id, "ses")) throw badField(fields.pathOf("session_id"), "the id of a session");
+  if (id !== "" && !isId(id, "ses")) throw badField(fields.pathOf("session_id"), "the id of a session");
   return id;
 }
