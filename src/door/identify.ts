@@ -1,4 +1,4 @@
-import { hashToken } from "./hash_token.ts";
+import { hashToken } from "../records/mod.ts";
 import type { HttpRequest } from "./http_message.ts";
 import type { Credentials } from "./options.ts";
 import type { TaskOrigin } from "./work.ts";

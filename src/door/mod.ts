@@ -19,7 +19,6 @@ export type {
 export type { DoorEvent, TaskStateName } from "./door_event.ts";
 export type { DoorTask, DoorWork, InputFile, TaskArtifact, TaskEnd, TaskOrigin, TaskVoice } from "./work.ts";
 export { type Clock, SYSTEM_CLOCK } from "./clock.ts";
-export { hashToken } from "./hash_token.ts";
 export * from "./judge_notice.ts";
 export { DEFAULT_LIMITS, type DoorLimits } from "./limits.ts";
 

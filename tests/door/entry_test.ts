@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { hashToken } from "../../src/door/mod.ts";
+import { hashToken } from "../../src/records/mod.ts";
 import { HeldWork, OWNER, runDoor, SHOUT } from "./running_door.ts";
 import { ask, call, callHeaders, message, request, WireConnection } from "./wire_client.ts";
 

@@ -1,4 +1,5 @@
-import { type Door, type DoorEvent, type DoorOptions, hashToken, openDoor } from "../../src/door/mod.ts";
+import { type Door, type DoorEvent, type DoorOptions, openDoor } from "../../src/door/mod.ts";
+import { hashToken } from "../../src/records/mod.ts";
 import type { DoorTask, DoorWork, TaskEnd, TaskVoice } from "../../src/door/mod.ts";
 
 /** The owner's token of every door that a test opens. */
