@@ -1,4 +1,6 @@
 import { CapsuleError, printableLine } from "../base/mod.ts";
+import type { Lock } from "../package/mod.ts";
+import { consentDigest, readStartable, startableLabel } from "./consent_scope.ts";
 import { describeGrants } from "./describe_grants.ts";
 import type { Resolved } from "./resolve_run.ts";
 import type { Context } from "./verb.ts";
@@ -7,6 +9,8 @@ import type { Context } from "./verb.ts";
 export interface ConsentRequest {
   readonly resolved: Resolved;
   readonly digest: string;
+  /** What it may start, when it may start anything. */
+  readonly lock?: Lock | undefined;
   /** `--accept` was given. */
   readonly accept: boolean;
   /** Store the consent (not for a dry run). */
@@ -14,30 +18,42 @@ export interface ConsentRequest {
 }
 
 /**
- * A foreign capsule runs only with the operator's word for exactly this digest: stored, `--accept`, or a yes on a
+ * A foreign capsule runs only with the operator's word for exactly this digest, and for those of all that it may start: stored, `--accept`, or a yes on a
  * terminal. An own one needs none, and a bare component has no manifest to consent to. Where a ceiling takes some of what
  * the manifest asks for, the word holds for that run alone.
  *
  * @throws `consent.required` without a terminal; `consent.refused` on a no
  */
-export function obtainConsent({ resolved, digest, accept, remember }: ConsentRequest, context: Context): void {
-  const { capsule, own, trust } = resolved;
-  if (capsule.kind === "bare" || own || trust.isAccepted(digest)) return;
+export async function obtainConsent(request: ConsentRequest, context: Context): Promise<void> {
+  const { resolved, digest, lock, accept, remember } = request;
+  const { capsule, own, trust, grants: { grants: { spawn } } } = resolved;
+  const word = consentDigest(digest, spawn, lock);
+  if (capsule.kind === "bare" || own || trust.isAccepted(word)) return;
   // Kept under the digest alone, it would hold where no ceiling takes what was not shown here.
   const keeps = remember && resolved.grants.isNarrowed !== true;
-  if (!accept) askOnTerminal(resolved, keeps, context);
-  if (keeps) trust.accept(digest);
+  if (!accept) await askOnTerminal(request, keeps, context);
+  if (keeps) trust.accept(word);
 }
 
-function askOnTerminal({ capsule, grants }: Resolved, keeps: boolean, context: Context): void {
+async function askOnTerminal(
+  { resolved: { capsule, grants: { grants } }, lock }: ConsentRequest,
+  keeps: boolean,
+  context: Context,
+): Promise<void> {
   const name = printableLine(capsule.name);
   if (context.readAnswer === undefined) {
     throw new CapsuleError(
       "consent.required",
-      `Run ${name}: a foreign capsule that was not accepted yet; look at it with \`boll explain\`, then add --accept`,
+      `Run ${name}: a foreign capsule that was not accepted yet${
+        grants.spawn.length === 0 ? "" : " with what it may start"
+      }; look at it with \`boll explain\`, then add --accept`,
     );
   }
-  context.stderr.write(`${name} is not one of your own capsules. It asks for:\n${describeGrants(grants.grants)}`);
+  context.stderr.write(`${name} is not one of your own capsules. It asks for:\n${describeGrants(grants)}`);
+  for (const child of await readStartable(grants.spawn, lock)) {
+    context.stderr.write(`Of these it may give ${startableLabel(child)}${child.grants === undefined ? "" : ":"}\n`);
+    if (child.grants !== undefined) context.stderr.write(describeGrants(child.grants));
+  }
   context.stderr.write(`Run it with exactly these${keeps ? ", and remember that" : ", this once"}? [y/N] `);
   if (!isYes(context.readAnswer())) throw new CapsuleError("consent.refused", `Run ${name}: not accepted`);
 }

@@ -1,9 +1,11 @@
-import { printableJson } from "../base/mod.ts";
+import { errorCodeOf, printableJson } from "../base/mod.ts";
 import { type ComponentDescription, findHandlerName, findRunName } from "../component/mod.ts";
 import { achievedContainment, explainGrants } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
 import { digestCapsule } from "../manifest/mod.ts";
+import type { Lock } from "../package/mod.ts";
 import { ensureComponent } from "../session/mod.ts";
+import { consentDigest, findRunLock, readStartable } from "./consent_scope.ts";
 import { explanationText } from "./explanation_text.ts";
 import { GRANT_OPTIONS } from "./grant_flags.ts";
 import { paintFor } from "./paint.ts";
@@ -30,10 +32,16 @@ export const verb: Verb = {
     const compiled = Deno.build.standalone;
     const isScoped = achievedContainment(probe, { compiled, net: [] }).achieved === "scoped";
     const { imports, exports } = await describe(resolved, component, isScoped, context);
-    const accepted = trust.isAccepted(digest);
+    const { spawn } = grants.grants;
+    const lock = await lockOf(resolved);
+    const startable = await readStartable(spawn, lock);
+    const accepted = trust.isAccepted(consentDigest(digest, spawn, lock));
     const isService = findHandlerName(exports) !== undefined && findRunName(exports) === undefined;
     const standing = { own, accepted, upstream, role: isService ? "service" as const : "command" as const };
-    const explanation = explainGrants({ capsule, digest, resolved: grants, probe, compiled, imports, ...standing });
+    const explanation = {
+      ...explainGrants({ capsule, digest, resolved: grants, probe, compiled, imports, ...standing }),
+      ...(startable.length === 0 ? {} : { may_start: startable }),
+    };
     const text = args.has("json")
       ? printableJson(explanation, 2) + "\n"
       : explanationText(explanation, paintFor(context.stdout, context));
@@ -41,6 +49,16 @@ export const verb: Verb = {
     return 0;
   },
 };
+
+/** Where there is none a run would say so; here it is only what it may start that is not known. */
+async function lockOf(resolved: Resolved): Promise<Lock | undefined> {
+  try {
+    return await findRunLock(resolved);
+  } catch (error) {
+    if (errorCodeOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
 
 function describe(
   { capsule, home, grants }: Resolved,

@@ -1,5 +1,6 @@
 import { printableLine } from "../base/mod.ts";
-import type { Explanation, WallExplanation } from "../grants/mod.ts";
+import type { Explanation, StartableExplanation, WallExplanation } from "../grants/mod.ts";
+import { startableLabel } from "./consent_scope.ts";
 import { describeGrants } from "./describe_grants.ts";
 import type { Paint } from "./paint.ts";
 import { READING_WIDTH, wrapLine } from "./wrap.ts";
@@ -21,13 +22,14 @@ const CONSENT: Readonly<Record<Explanation["consent"], string>> = {
 
 /** `boll explain` for people: most important first, every foreign text made safe. */
 export function explanationText(explanation: Explanation, paint: Paint): string {
-  const { missing, unbound = [], unused = [], secrets, warnings } = explanation;
+  const { missing, unbound = [], unused = [], secrets, warnings, may_start } = explanation;
   return [
     ...identityLines(explanation, paint),
     ...section(paint.bad("Imported and not granted: a run is refused"), missing.map(missingLine)),
     ...section(paint.bad("Mounts without a folder: a run is refused"), unbound.map(({ flag }) => `add ${flag}`)),
     ...section(paint.warn("Warnings"), warnings),
     ...section("Grants", grantLines(explanation)),
+    ...section("May start, each with no more than it has itself", (may_start ?? []).map(startableLine)),
     ...section("Granted and never imported", unused),
     ...section(
       "Secrets, and where they may go",
@@ -55,7 +57,12 @@ function missingLine(missing: Explanation["missing"][number]): string {
   return `${missing.interface}: ${missing.reason}${line}${allow}`;
 }
 
-function grantLines({ grants }: Explanation): string[] {
+function startableLine(child: StartableExplanation): string {
+  const asks = child.grants === undefined ? "" : `: ${grantLines({ grants: child.grants }).join("; ")}`;
+  return `${startableLabel(child)}${asks}`;
+}
+
+function grantLines({ grants }: Pick<Explanation, "grants">): string[] {
   return describeGrants(grants).split("\n").map((line) => line.trim()).filter((line) => line !== "");
 }
 

@@ -5,6 +5,7 @@ import { type CapsuleDigests, digestCapsule } from "../manifest/mod.ts";
 import { isCompiled } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { obtainConsent } from "./consent.ts";
+import { findRunLock } from "./consent_scope.ts";
 import { resolveAsking } from "./ask_for_grants.ts";
 import { ASK_OPTION, GRANT_OPTIONS } from "./grant_flags.ts";
 import { guestArguments, launch } from "./launch.ts";
@@ -42,11 +43,13 @@ async function runVerb(args: Arguments, context: Context): Promise<number> {
   const digests = digestCapsule(resolved.capsule);
   if (!args.has("quiet")) warnOf(resolved, context);
   const isDryRun = args.has("dry-run");
-  obtainConsent({ resolved, digest: digests.capsule, accept: args.has("accept"), remember: !isDryRun }, context);
+  const lock = await findRunLock(resolved);
+  const [accept, remember] = [args.has("accept"), !isDryRun];
+  await obtainConsent({ resolved, digest: digests.capsule, lock, accept, remember }, context);
   if (isDryRun) return await dryRun(resolved, digests, args, context);
   const never = new AbortController().signal;
   const interrupts = context.watchInterrupts?.() ?? { first: never, second: never };
-  const agreed = { resolved, digests, args, context, guestArgs: guestArguments(resolved, args) };
+  const agreed = { resolved, digests, args, context, guestArgs: guestArguments(resolved, args), lock };
   return await recordSession(agreed, interrupts.first, (record) => launch(record, interrupts));
 }
 

@@ -6,6 +6,7 @@ import { isCompiled } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { resolveAsking } from "./ask_for_grants.ts";
 import { obtainConsent } from "./consent.ts";
+import { findRunLock } from "./consent_scope.ts";
 import { GRANT_OPTIONS } from "./grant_flags.ts";
 import { warnOf, warnOfContainment } from "./report_ending.ts";
 import { ServedCapsule, type ServedEnding } from "./served_capsule.ts";
@@ -51,7 +52,8 @@ async function runVerb(args: Arguments, context: Context): Promise<number> {
   const resolved = await resolveAsking(args.operands[0]!, args, context);
   const digests = digestCapsule(resolved.capsule);
   if (!args.has("quiet")) warnOf(resolved, context);
-  obtainConsent({ resolved, digest: digests.capsule, accept: args.has("accept"), remember: true }, context);
+  const lock = await findRunLock(resolved);
+  await obtainConsent({ resolved, digest: digests.capsule, lock, accept: args.has("accept"), remember: true }, context);
   const never = new AbortController().signal;
   const interrupts = context.watchInterrupts?.() ?? { first: never, second: never };
   const probe = probeHull();
@@ -67,6 +69,7 @@ async function runVerb(args: Arguments, context: Context): Promise<number> {
     digests,
     args,
     context,
+    lock,
     flags,
     interrupts,
     containment: { ...(grants.containment === undefined ? {} : { declared: grants.containment }), ...containment },

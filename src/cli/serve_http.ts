@@ -77,7 +77,7 @@ async function runVerb(args: Arguments, context: Context): Promise<number> {
   }
   const digests = digestCapsule(resolved.capsule);
   if (!args.has("quiet")) warnOf(resolved, context);
-  obtainConsent({ resolved, digest: digests.capsule, accept: args.has("accept"), remember: true }, context);
+  await obtainConsent({ resolved, digest: digests.capsule, accept: args.has("accept"), remember: true }, context);
   const never = new AbortController().signal;
   const interrupts = context.watchInterrupts?.() ?? { first: never, second: never };
   const agreed = { resolved, digests, args, context, guestArgs: resolved.capsule.manifest?.args ?? [] };

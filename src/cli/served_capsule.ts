@@ -331,10 +331,10 @@ export class ServedCapsule {
 
 /** What may be delegated to, as `boll.lock` has it; absent for who delegates to nobody. */
 async function openSpawnables(
-  { resolved, kernel, interrupts, args, context }: Serving,
+  { resolved, kernel, lock, interrupts, args, context }: Serving,
 ): Promise<Spawnables | undefined> {
   if (resolved.grants.grants.spawn.length === 0) return undefined;
-  return await Spawnables.open({ resolved, kernel }, {
+  return await Spawnables.open({ resolved, kernel, lock }, {
     interrupt: interrupts.first,
     warn: (line) => {
       if (!args.has("quiet")) context.stderr.write(`boll: warning: ${printableLine(line, 2_000)}\n`);

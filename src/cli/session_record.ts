@@ -3,6 +3,7 @@ import type { CachedComponent } from "../component/mod.ts";
 import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
 import type { CapsuleDigests } from "../manifest/mod.ts";
+import type { Lock } from "../package/mod.ts";
 import {
   createSession,
   type SessionEnd,
@@ -33,6 +34,8 @@ export interface Agreed {
   readonly args: Arguments;
   readonly context: Context;
   readonly guestArgs: readonly string[];
+  /** What its operator agreed that it may start; absent when it may start nothing. */
+  readonly lock?: Lock | undefined;
 }
 
 /** A session on record: its places are made, its start is written. */

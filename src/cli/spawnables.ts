@@ -2,13 +2,13 @@ import { CapsuleError, errorCodeOf, printableLine } from "../base/mod.ts";
 import { findRunName } from "../component/mod.ts";
 import type { Spawnable, Unspawnable } from "../delegation/mod.ts";
 import { DEFAULT_LIMITS } from "../grants/mod.ts";
-import { findLock, loadLocked, type Lock, type LockedCapsule } from "../package/mod.ts";
+import { loadLocked, type Lock, type LockedCapsule } from "../package/mod.ts";
 import { type BuildRequest, ensureComponent } from "../session/mod.ts";
 import { type HeldComponent, holdComponent } from "./held_component.ts";
 import type { SessionRecord } from "./session_record.ts";
 
 /** Whose capsule it is that delegates, and on which host. */
-export type SpawningRecord = Pick<SessionRecord, "resolved" | "kernel">;
+export type SpawningRecord = Pick<SessionRecord, "resolved" | "kernel" | "lock">;
 
 /** How the components are built; `warn` takes a line for the operator. */
 export interface SpawnablesOptions extends Pick<BuildRequest, "interrupt" | "onMismatch"> {
@@ -23,7 +23,6 @@ export class Spawnables implements Disposable {
   readonly #found = new Map<string, Spawnable | Unspawnable>();
   readonly #held: HeldComponent[] = [];
 
-  /** @throws `lock.*` when there is no lock that can be read */
   static async open(record: SpawningRecord, options: SpawnablesOptions): Promise<Spawnables> {
     const spawnables = new Spawnables();
     try {
@@ -48,9 +47,9 @@ export class Spawnables implements Disposable {
     for (const held of this.#held.splice(0)) held[Symbol.dispose]();
   }
 
-  async #collect({ resolved, kernel }: SpawningRecord, options: SpawnablesOptions): Promise<void> {
-    const { capsule, home, grants: { grants } } = resolved;
-    const lock = findLock(capsule.root);
+  async #collect({ resolved, kernel, lock }: SpawningRecord, options: SpawnablesOptions): Promise<void> {
+    const { home, grants: { grants } } = resolved;
+    if (lock === undefined) return;
     const hull = kernel.landlock && kernel.seccomp;
     const locked = new Map<string, LockedCapsule>();
     for (const name of grants.spawn) {

@@ -23,6 +23,12 @@ export const NO_LIMITS: Limits = {
   work_bytes: Number.MAX_SAFE_INTEGER,
 };
 
+/** What a capsule asks for that another starts: no mount of it is bound yet. */
+export function spawnedGrants(declared: DeclaredGrants): Grants {
+  const mounts = (declared.fs?.mounts ?? []).map(({ guest, mode = "ro" }) => ({ guest, mode }));
+  return completeGrants(declared, { limits: DEFAULT_LIMITS, mounts });
+}
+
 /**
  * A grants block with its silence filled in: what is not named is denied, but for stdio, clocks and random; limits come
  * from `limits`, mounts are the caller's to bind.

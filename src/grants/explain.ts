@@ -26,6 +26,14 @@ export interface ExplainGrantsInput {
   readonly role?: ComponentRole;
 }
 
+/** A capsule that another may start; what is absent the lock does not have, or its files are not as it has them. */
+export interface StartableExplanation {
+  readonly name: string;
+  readonly version?: string;
+  readonly digest?: string;
+  readonly grants?: Grants;
+}
+
 /** JSON-safe: what `boll explain --json` prints and the trace records as effective grants. */
 export interface Explanation {
   readonly capsule: {
@@ -45,6 +53,8 @@ export interface Explanation {
   };
   readonly grants: Grants;
   readonly walls: readonly WallExplanation[];
+  /** What it may start, as `boll.lock` has that, and what each asks for. Absent when it may start nothing. */
+  readonly may_start?: readonly StartableExplanation[];
   /** Imported and not granted. */
   readonly missing: readonly MissingImport[];
   /** Declared mounts that nothing binds: a run is refused until the flag is given. Absent when there are none. */
