@@ -57,6 +57,7 @@ export const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/supervisor/tree/mod.ts": ["session", "delegation", "cli"],
   "src/protocol/tree/mod.ts": ["supervisor", "session", "delegation", "cli"],
   "src/supervisor/tree_socket/mod.ts": ["session", "delegation", "cli"],
+  "src/door/client/mod.ts": ["cli"],
   "src/wasi/network.ts": ["guest"],
   "src/wasi/delegation.ts": ["guest"],
 };

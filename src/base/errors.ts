@@ -68,6 +68,7 @@ export const EXIT_STATUS = {
   "door.unreachable": 4,
   "door.unauthenticated": 5,
   "door.refused": 1,
+  "door.rejected": 5,
   "door.unknown_task": 2,
   "door.interrupted": 130,
   "tree.not_running": 2,

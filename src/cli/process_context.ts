@@ -12,6 +12,7 @@ export function processContext(): Context {
     stdout: stdoutSink(),
     stderr: stderrSink(),
     readVariable,
+    readInput,
     watchInterrupt,
     watchInterrupts,
   };
@@ -42,6 +43,23 @@ function stderrSink(): TextSink {
       } catch { /* nobody is left to be told */ }
     },
   };
+}
+
+async function readInput(maxBytes: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for await (const chunk of Deno.stdin.readable) {
+    total += chunk.length;
+    if (total > maxBytes) return undefined;
+    chunks.push(chunk);
+  }
+  const whole = new Uint8Array(total);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
 }
 
 /** The longest line that a terminal gives at once (termios, canonical mode), bytes. */

@@ -63,6 +63,8 @@ export interface Context {
   readonly watchInterrupts?: () => { readonly first: AbortSignal; readonly second: AbortSignal };
   /** One line that a person types, without its end; empty at the end of input. Absent: nobody is there to ask. */
   readonly readAnswer?: () => string;
+  /** All of standard input, at most so many bytes; nothing when there is more. Absent: there is none. */
+  readonly readInput?: (maxBytes: number) => Promise<Uint8Array | undefined>;
   /** Absent: the session room's, which builds. */
   readonly describeComponent?: DescribeComponent;
 }

@@ -11,6 +11,9 @@ export interface VerbEntry {
 export const VERBS: readonly VerbEntry[] = [
   { name: "run", summary: "Run a capsule behind its walls", load: () => import("./run.ts") },
   { name: "serve", summary: "Serve a capsule to other agents (A2A)", load: () => import("./serve.ts") },
+  { name: "send", summary: "Send a message to an A2A agent", load: () => import("./send.ts") },
+  { name: "watch", summary: "Follow a task of an A2A agent", load: () => import("./watch.ts") },
+  { name: "cancel", summary: "Cancel a task of an A2A agent", load: () => import("./cancel.ts") },
   { name: "token", summary: "Print, give and revoke tokens of a door", load: () => import("./token.ts") },
   { name: "serve-http", summary: "Serve HTTP with a capsule", load: () => import("./serve_http.ts") },
   { name: "check", summary: "Check a capsule's manifest and files", load: () => import("./check.ts") },

@@ -1,0 +1,114 @@
+import { type Artifact, type Message, type Part, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
+import type { TaskStateName } from "../door_event.ts";
+
+/** A file that came out of a task. Its name is the other side's word, and no path. */
+export interface TaskFile {
+  readonly name: string;
+  readonly media_type: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A task as it stands. */
+export interface TaskView {
+  readonly task_id: string;
+  readonly context_id: string;
+  readonly state: TaskStateName;
+  /** All that it answered as text. */
+  readonly answer?: string;
+  /** What it says of its state. */
+  readonly reason?: string;
+  readonly files: readonly TaskFile[];
+}
+
+/** What one hears while a task runs. */
+export type TaskNews =
+  | { readonly kind: "state"; readonly task: Omit<TaskView, "answer" | "files"> }
+  /** A piece of its answer, or the whole, which takes the place of all pieces. */
+  | { readonly kind: "output"; readonly text: string; readonly isWhole: boolean }
+  | { readonly kind: "file"; readonly file: TaskFile }
+  /** The task as it stands: the first word of a stream. */
+  | { readonly kind: "task"; readonly task: TaskView };
+
+const STATES: Readonly<Record<number, TaskStateName>> = {
+  [TaskState.TASK_STATE_SUBMITTED]: "submitted",
+  [TaskState.TASK_STATE_WORKING]: "working",
+  [TaskState.TASK_STATE_COMPLETED]: "completed",
+  [TaskState.TASK_STATE_FAILED]: "failed",
+  [TaskState.TASK_STATE_CANCELED]: "canceled",
+  [TaskState.TASK_STATE_INPUT_REQUIRED]: "input_required",
+  [TaskState.TASK_STATE_REJECTED]: "rejected",
+};
+
+const ENDS: readonly TaskStateName[] = ["completed", "failed", "canceled", "rejected"];
+
+/** Whether nothing more comes of a task in that state. */
+export function isEnd(state: TaskStateName): boolean {
+  return ENDS.includes(state);
+}
+
+/** A task of the SDK's in words of our own. */
+export function toTaskView({ id, contextId, status, artifacts }: Task): TaskView {
+  const texts = artifacts.filter((artifact) => !isFile(artifact)).map(({ parts }) => textOf(parts));
+  return {
+    ...toState(id, contextId, status),
+    ...(texts.length === 0 ? {} : { answer: texts.join("\n") }),
+    files: artifacts.filter(isFile).map(toFile),
+  };
+}
+
+/** A plain message as an answer: the agent made no task of it. */
+export function toMessageView({ messageId, contextId, parts }: Message): TaskView {
+  return { task_id: messageId, context_id: contextId, state: "completed", answer: textOf(parts), files: [] };
+}
+
+/** One event of a stream. */
+export function toNews({ payload }: StreamResponse): TaskNews | undefined {
+  switch (payload?.$case) {
+    case "task":
+      return { kind: "task", task: toTaskView(payload.value) };
+    case "message":
+      return { kind: "task", task: toMessageView(payload.value) };
+    case "statusUpdate": {
+      const { taskId, contextId, status } = payload.value;
+      return { kind: "state", task: toState(taskId, contextId, status) };
+    }
+    case "artifactUpdate": {
+      const { artifact, append, lastChunk } = payload.value;
+      if (artifact === undefined) return undefined;
+      if (isFile(artifact)) return { kind: "file", file: toFile(artifact) };
+      return { kind: "output", text: textOf(artifact.parts), isWhole: !append && lastChunk };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function toState(task_id: string, context_id: string, status: Task["status"]): Omit<TaskView, "answer" | "files"> {
+  const reason = status?.message === undefined ? "" : textOf(status.message.parts);
+  return {
+    task_id,
+    context_id,
+    state: STATES[status?.state ?? 0] ?? "working",
+    ...(reason === "" ? {} : { reason }),
+  };
+}
+
+function isFile({ parts }: Artifact): boolean {
+  return parts.some(({ content, filename }) => content?.$case === "raw" || filename !== "");
+}
+
+function toFile({ name, parts }: Artifact): TaskFile {
+  const part = parts.find(({ content, filename }) => content?.$case === "raw" || filename !== "")!;
+  const { content, filename, mediaType } = part;
+  const bytes = content?.$case === "raw"
+    ? new Uint8Array(content.value)
+    : new TextEncoder().encode(content?.$case === "text" ? content.value : "");
+  return { name: name || filename, media_type: mediaType, bytes };
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts.map(({ content }) => {
+    if (content?.$case === "text") return content.value;
+    return content?.$case === "data" ? JSON.stringify(content.value) : "";
+  }).join("\n");
+}
