@@ -60,13 +60,17 @@ forEachMode(
 
 forEachMode("stop: ends a paused run and one that never yields; a path that two trees have is refused", async (bed) => {
   const held = await startCat(bed);
-  assertEquals((await once(bed, ["pause", "last"])).code, 0);
+  const paused = await once(bed, ["pause", "last", "--json"]);
+  assertEquals([paused.code, JSON.parse(paused.stdout).state], [0, "paused"]);
   const busy = bed.start(["run", await fixture("loop")]);
   while ((await listed(bed)).filter(({ path }) => path === "0").length < 2);
   const both = await bed.run(["stop", "0"]);
   assertEquals(both.code, 2);
   assertStringIncludes(both.lastLine, "2 trees have it; name a session: ses_");
-  for (const { session_id } of await listed(bed)) assertEquals((await bed.run(["stop", String(session_id)])).code, 0);
+  for (const { session_id } of await listed(bed)) {
+    const { code, stdout } = await bed.run(["stop", String(session_id), "--json"]);
+    assertEquals([code, JSON.parse(stdout)], [0, { session_id, path: "0", state: "ended", status: "cancelled" }]);
+  }
   for (const running of [held, busy]) assertEquals((await running.result()).code, 130);
 });
 
