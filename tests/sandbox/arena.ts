@@ -32,6 +32,8 @@ export interface Stage {
   readonly asNobody?: true;
   /** How often an attempt is made that depends on the moment; default {@link FEW_ROUNDS}. */
   readonly rounds?: number;
+  /** Its rounds may all be needed, since a wall is to hold. */
+  readonly isHeld?: boolean;
 }
 
 /** Before the name of a route that is refused whatever stands. */
@@ -44,6 +46,7 @@ export const HOST = "host.";
 const FEW_ROUNDS = 1000;
 /** For what succeeds as soon as the other process had its turn: seconds of trying, on a loaded machine too. */
 export const PATIENT_ROUNDS = 100_000;
+/** For few rounds, of which a guest's on a loaded machine take up to 100 ms each; many have as much more. */
 const SAFETY_NET_MS = 300_000;
 const NOBODY = 65534;
 
@@ -162,7 +165,7 @@ async function observe(
   attempts: readonly Attempt[],
   words: (worlds: readonly World[]) => string[],
 ): Promise<Observation[]> {
-  const bystander = new Deno.Command("sleep", { args: ["600"], ...userOf(stage) }).spawn();
+  const bystander = new Deno.Command("sleep", { args: [`${2 * safetyNetMs(stage) / 1000}`], ...userOf(stage) }).spawn();
   try {
     const worlds = attempts.map(() => makeWorld(stage.bed, bystander.pid, stage.asNobody === true));
     const caller = stage.bed.folder(crypto.randomUUID(), { "9.txt": "secret", "7.txt": "caller" });
@@ -173,7 +176,8 @@ async function observe(
       ...["--mount", `${work}:/${at}/workdir:rw`],
     ]);
     // An attempt starts a thread of its own, which wants half a gigabyte of what its process may have.
-    const flags = [...(stage.withoutFolders ? [] : folders), "--env", "GRANTED=value", "--memory", "2g", "--quiet"];
+    const limits = ["--memory", "2g", "--deadline", `${safetyNetMs(stage)}ms`];
+    const flags = [...(stage.withoutFolders ? [] : folders), "--env", "GRANTED=value", ...limits, "--quiet"];
     await using _swapper = await startSwapper(worlds.filter((_, at) => attempts[at]!.isSwapped));
     const run = await start(stage, ["run", guest, ...flags, "--", ...words(worlds)], worlds[0]!, caller);
     const results = parseResults(run);
@@ -238,11 +242,12 @@ function differences(before: ReadonlyMap<string, string>, after: ReadonlyMap<str
 
 /** Starts boll through a shell that has descriptor 9 open on a secret, and 7 on a file to write to. */
 async function start(
-  { bed, variant, asNobody }: Stage,
+  stage: Stage,
   words: string[],
   world: World,
   caller: string,
 ): Promise<RunResult> {
+  const { bed, variant, asNobody } = stage;
   const [executable = "", ...rest] = variant ? [variant.path, ...words] : bed.command(words);
   const command = [asNobody ? forNobody(bed, executable) : executable, ...rest];
   const walls = variant ? { BOLL_TEST_STANDING_WALLS: variant.walls } : {};
@@ -259,7 +264,11 @@ async function start(
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  return await new RunningBoll(child, { safetyNetMs: SAFETY_NET_MS }).result();
+  return await new RunningBoll(child, { safetyNetMs: safetyNetMs(stage) }).result();
+}
+
+function safetyNetMs({ rounds = FEW_ROUNDS, isHeld = true }: Stage): number {
+  return SAFETY_NET_MS * (isHeld ? Math.max(1, rounds / FEW_ROUNDS) : 1);
 }
 
 function parseResults(run: RunResult): Results[] {

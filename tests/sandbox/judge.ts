@@ -53,7 +53,7 @@ export async function tryEscapes(grounds: Grounds, escapes: readonly Escape[]): 
 function stageOf({ variant: path, rounds, ...who }: Grounds, walls: string): Stage {
   // Where no wall holds such an attempt it ends with the first round that gets out.
   const isFree = ["", "2", "3"].includes(walls);
-  const often = isFree ? { rounds: PATIENT_ROUNDS } : rounds === undefined ? {} : { rounds };
+  const often = isFree ? { rounds: PATIENT_ROUNDS, isHeld: false } : rounds === undefined ? {} : { rounds };
   return { ...who, ...often, ...(walls === "product" ? {} : { variant: { path, walls } }) };
 }
 
