@@ -7,6 +7,8 @@ export interface Program {
   /** Folders beside the program. */
   readonly dirs: readonly string[];
   readonly exitCode: number;
+  /** Why it cannot be run here. */
+  readonly unfit?: string;
   /** Wanted as it is; undefined when anything may be written. */
   readonly stdout?: string;
   readonly stderr?: string;
@@ -14,13 +16,19 @@ export interface Program {
 
 /** The program at `path`, with the description `NAME.json` beside it when there is one. @throws SyntaxError */
 export function readProgram(path: string): Program {
-  const { args = [], env = {}, dirs = [], exit_code = 0, stdout, stderr } = readDescription(path);
+  const { args = [], env = {}, dirs = [], exit_code = 0, stdout, stderr, root, operations } = readDescription(path);
+  const unfit = root !== undefined
+    ? "root: it wants a folder as /, which no capsule has"
+    : operations !== undefined
+    ? "operations: its steps are not known here"
+    : undefined;
   return {
     path,
     args: args.map((word) => dirs.includes(word) ? `/${word}` : word),
     env,
     dirs,
     exitCode: exit_code,
+    ...(unfit === undefined ? {} : { unfit }),
     ...(stdout === undefined ? {} : { stdout }),
     ...(stderr === undefined ? {} : { stderr }),
   };
@@ -44,6 +52,8 @@ interface Description {
   env?: Record<string, string>;
   dirs?: string[];
   exit_code?: number;
+  root?: unknown;
+  operations?: unknown;
   stdout?: string;
   stderr?: string;
 }

@@ -2,7 +2,7 @@ import { assertEquals, assertThrows } from "@std/assert";
 import { join } from "@std/path";
 import { judge, readProgram } from "./program.ts";
 
-Deno.test("readProgram takes the description beside a program, gives folders as the guest sees them, and refuses what is none", () => {
+Deno.test("readProgram takes the description beside a program, gives folders as the guest sees them, names what cannot be given, and refuses what is none", () => {
   const folder = Deno.makeTempDirSync();
   try {
     const program = join(folder, "a.wasm");
@@ -12,6 +12,10 @@ Deno.test("readProgram takes the description beside a program, gives folders as 
     assertEquals(readProgram(program), {
       ...{ path: program, args: ["x", "/d"], env: { A: "b" }, dirs: ["d"], exitCode: 3, stdout: "out" },
     });
+    for (const field of ["root", "operations"]) {
+      Deno.writeTextFileSync(join(folder, "a.json"), JSON.stringify({ [field]: ["d"] }));
+      assertEquals(readProgram(program).unfit?.split(":")[0], field);
+    }
     Deno.writeTextFileSync(join(folder, "a.json"), "{");
     assertThrows(() => readProgram(program), SyntaxError);
   } finally {
