@@ -1,7 +1,8 @@
-import { dirname, isAbsolute } from "@std/path";
+import { isAbsolute } from "@std/path";
 import { boundedHead, CapsuleError, writeFileWhole } from "../base/mod.ts";
 import { unwritable } from "./home.ts";
 import { openRecord, readAt } from "./open_record.ts";
+import { requireOwnFolders } from "./own_folders.ts";
 import type { SessionPaths } from "./places.ts";
 
 /** How a delegated session ended: `ok` and `error` are its own word, the others its launcher's. */
@@ -44,9 +45,7 @@ export const MAX_COMPLETION_BYTES = 256 * 1024;
  */
 export function writeCompletion({ completion: path }: Pick<SessionPaths, "completion">, completion: Completion): void {
   try {
-    for (const folder of [dirname(dirname(path)), dirname(path)]) {
-      if (!Deno.lstatSync(folder).isDirectory) throw new Error("its folder was replaced");
-    }
+    requireOwnFolders(path);
     writeFileWhole(path, JSON.stringify(inOrder(completion), null, 2) + "\n");
   } catch (error) {
     throw error instanceof CapsuleError ? error : unwritable(path, error);
