@@ -54,11 +54,9 @@ export async function waitForEvent(bed: Bed, matches: (event: TraceEvent) => boo
   }
 }
 
-/** Waits until the end of so many requests is recorded. */
-export async function waitForRequests(bed: Bed, count: number): Promise<void> {
-  while (bed.trace().filter(({ event }) => event === "request").length < count) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+/** Waits until the newest session's trace holds so many events that `matches`. */
+export async function waitForEvents(bed: Bed, matches: (event: TraceEvent) => boolean, count: number): Promise<void> {
+  while (bed.trace().filter(matches).length < count) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
 /** Waits until a guest has written `marker` so many times. */
