@@ -110,7 +110,8 @@ function refuseDelegation({ manifest, manifestPath = "" }: Capsule): void {
   const { line, column } = manifest.positions.at("grants.spawn");
   throw new CapsuleError(
     "manifest.invalid",
-    `${printableLine(manifestPath)}:${line}:${column}: grants.spawn: not supported for a service yet; remove it`,
+    `${printableLine(manifestPath)}:${line}:${column}: grants.spawn: not supported for a service yet; ` +
+      "remove it, or let a command delegate: `boll run`, `boll serve`",
   );
 }
 

@@ -153,7 +153,8 @@ Deno.test("boll run, serve-http: what may delegate asks for consent; a service m
     writeCapsule(`${folder}/guest`, manifest(`["worker"]`));
     const service = await boll("serve-http", `${folder}/guest`, "--accept");
     assertEquals(service.exitCode, 2);
-    const refusal = `${folder}/guest/capsule.jsonc:2:15: grants.spawn: not supported for a service yet`;
+    const refusal = `${folder}/guest/capsule.jsonc:2:15: grants.spawn: not supported for a service yet; ` +
+      "remove it, or let a command delegate: `boll run`, `boll serve`";
     assertStringIncludes(service.stderr, refusal);
     const run = await boll("run", `${folder}/guest`);
     assertStringIncludes(run.stderr, "a foreign capsule that was not accepted yet");

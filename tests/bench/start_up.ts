@@ -1,5 +1,6 @@
 import { join } from "@std/path";
 import { fixture } from "../fixtures/build.ts";
+import { delegatingCandidates } from "./delegating.ts";
 import type { Peers } from "./peers.ts";
 import type { Programs } from "./programs.ts";
 import { shimCandidate } from "./shim.ts";
@@ -68,6 +69,7 @@ export async function startUpCandidates(
       env: cold,
       prepare: () => forget(join(cold.BOLL_HOME, "cache")),
     },
+    ...await delegatingCandidates(scratch, boll),
     ...await peerCandidates(join(hello, "hello.wasm"), peers),
   ];
 }

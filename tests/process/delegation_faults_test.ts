@@ -1,4 +1,4 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { forEachMode, forMode } from "../harness.ts";
 import { waitForEnd } from "../processes.ts";
 import { DelegatingWorkspace } from "./delegating_workspace.ts";
@@ -123,5 +123,35 @@ forMode(
     const refusal = "refused: Start a session: the session has 8 living children, at most 8 may be (breadth)";
     assertEquals(answers[8], refusal);
     assertEquals((await endings(bed)).map(([, status]) => status), ["completed", ...Array(8).fill("cancelled")]);
+  },
+);
+
+forEachMode(
+  "boll run: what is started too fast is refused by the rate, and the guest reads when it may be",
+  async (bed) => {
+    const space = new DelegatingWorkspace(bed);
+    await space.capsule("asker", { grants: { spawn: ["changed"] } });
+    const folder = await space.capsule("changed", { guest: "cat" });
+    await space.lock();
+    const source = `
+    print("asked"); readStdin();
+    return Array.from({ length: 40 }, () => attempt(() => delegate({ capsule: "changed" })).err);
+  `;
+    const run = bed.start(space.command("asker", source), { stdin: { open: true } });
+    await run.stdout.waitFor("asked");
+    // What is found to have changed has been admitted, and costs no process.
+    Deno.writeTextFileSync(`${folder}/more.txt`, "");
+    await run.closeStdin();
+    const { code, stdout, stderr } = await run.result();
+    assertEquals(code, 0, stderr);
+    const answers: { tag: string; val: string }[] = JSON.parse(stdout.trimEnd().split("\n").at(-1)!);
+    assertEquals(new Set(answers.map(({ tag }) => tag)), new Set(["refused"]));
+    for (const { val } of answers.slice(0, 8)) assertStringIncludes(val, "digest changed");
+    const refused = answers.filter(({ val }) => !val.includes("digest changed"));
+    assert(refused.length > 0, "forty starts in less than sixteen seconds were none too fast");
+    for (const { val } of refused) {
+      assertMatch(val, /^Start a session: sessions were started too fast, the next may be in \d+ ms \(rate\)$/);
+    }
+    assertEquals(bed.sessions().length, 1);
   },
 );
