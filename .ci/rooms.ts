@@ -58,6 +58,7 @@ export const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/protocol/tree/mod.ts": ["supervisor", "session", "delegation", "cli"],
   "src/supervisor/tree_socket/mod.ts": ["session", "delegation", "cli"],
   "src/door/client/mod.ts": ["cli"],
+  "src/door/judge_notice.ts": ["delegation"],
   "src/wasi/network.ts": ["guest"],
   "src/wasi/delegation.ts": ["guest"],
 };

@@ -1,4 +1,4 @@
-import { judgeNotice, type NoticeReceiver } from "../door/mod.ts";
+import { judgeNotice, type NoticeReceiver } from "../door/judge_notice.ts";
 
 /** What came to a door: one request. */
 export interface Arrival {

@@ -1,5 +1,5 @@
 import { newId, printableLine } from "../base/mod.ts";
-import { NOTICE_HEADERS } from "../door/mod.ts";
+import { NOTICE_HEADERS } from "../door/judge_notice.ts";
 import type { Completion, CompletionStatus } from "../records/mod.ts";
 import type { SpawnerHandle } from "../session/mod.ts";
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
 import { isId } from "../base/mod.ts";
 import type { Completion } from "../records/mod.ts";
-import { isNotice, judgeNotice } from "../door/mod.ts";
+import { isNotice, judgeNotice } from "../door/judge_notice.ts";
 import { capsuleLabel, type NoticeAddress, noticeRequest, noticeText } from "./notice.ts";
 
 const COMPLETION: Completion = {

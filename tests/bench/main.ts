@@ -10,6 +10,7 @@
  */
 import { stop } from "esbuild";
 import { join } from "@std/path";
+import { timeDoors } from "./doors.ts";
 import { timeFileOperations } from "./file_operations.ts";
 import { timeFullHome } from "./full_home.ts";
 import { describeMachine } from "./machine.ts";
@@ -33,11 +34,13 @@ const ROUNDS = isQuick
     ...{ startUp: 1, operations: 1, outgoing: 1, serving: { starts: 1, bursts: 1, requests: 20 } },
     tree: { starts: 2, bursts: 1, roundTrips: 200, events: 1_000, crowds: [1, 3], results: 50 },
     home: { runs: 2, sessions: 100 },
+    doors: { bursts: 1, messages: 20 },
   }
   : {
     ...{ startUp: 20, operations: 10, outgoing: 5, serving: { starts: 5, bursts: 5, requests: 200 } },
     tree: { starts: 40, bursts: 5, roundTrips: 5_000, events: 100_000, crowds: [1, 8, 64], results: 10_000 },
     home: { runs: 20, sessions: 10_000 },
+    doors: { bursts: 5, messages: 1_000 },
   };
 
 const root = join(import.meta.dirname!, "..", "..");
@@ -71,6 +74,7 @@ async function measure(): Promise<Findings> {
     ...await take("outgoing", async () => ({
       outgoing: await timeOutgoing(scratch, programs, services[0]!, ROUNDS.outgoing),
     })),
+    ...await take("doors", async () => ({ doors: await timeDoors(programs, ROUNDS.doors) })),
     ...await take("sessions", async () => ({ starts: await measureOf("starts") })),
     ...await take("crowds", async () => ({ crowds: await measureOf("crowds") })),
     ...await take("frames", async () => ({ frames: await measureOf("frames") })),

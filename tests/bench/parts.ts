@@ -6,6 +6,7 @@ export const PARTS = {
   operations: ["rawFileOperations"],
   services: ["plainServer"],
   outgoing: ["plainServer", "plainRequests"],
+  doors: ["doorServer", "sdkServer"],
   sessions: ["tree", "empty"],
   crowds: ["tree", "empty", "idle"],
   frames: ["tree", "frameChild"],

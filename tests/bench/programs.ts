@@ -22,6 +22,10 @@ export interface Programs {
   readonly rawFileOperations: string;
   /** `Deno.serve` alone. */
   readonly plainServer: string;
+  /** The door alone, `doors/door_server.ts`. */
+  readonly doorServer: string;
+  /** What the A2A SDK serves by itself, `doors/sdk_server.ts`. */
+  readonly sdkServer: string;
   /** `fetch` alone. */
   readonly plainRequests: string;
   /** A supervisor and what measures it, `tree/main.ts`. */
@@ -58,6 +62,8 @@ export async function compilePrograms(
     rawFileOperations: copy("raw_file_operations.js"),
     plainServer: copy("plain_server.js"),
     plainRequests: copy("plain_requests.js"),
+    doorServer: bundle("tests/bench/doors/door_server.ts"),
+    sdkServer: bundle("tests/bench/doors/sdk_server.ts"),
     tree: bundle("tests/bench/tree/main.ts"),
     frameChild: bundle("tests/bench/tree/frame_child.ts"),
   };

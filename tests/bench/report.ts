@@ -1,3 +1,5 @@
+import type { DoorTiming } from "./doors.ts";
+import { writeDoors } from "./doors_report.ts";
 import type { OperationTiming } from "./file_operations.ts";
 import type { FullHome } from "./full_home.ts";
 import type { Machine } from "./machine.ts";
@@ -23,6 +25,8 @@ export interface Findings {
   readonly operations?: readonly OperationTiming[];
   readonly services?: readonly ServiceTiming[];
   readonly outgoing?: readonly OutgoingTiming[];
+  /** The first is what the other is compared with. */
+  readonly doors?: readonly DoorTiming[];
   readonly starts?: StartsResult;
   readonly crowds?: readonly CrowdResult[];
   readonly frames?: FramesResult;
@@ -39,6 +43,7 @@ export function writeReport(findings: Findings): string {
     findings.operations && writeOperations(findings.operations),
     findings.services && writeServing(findings.services),
     findings.outgoing && writeOutgoing(findings.outgoing),
+    findings.doors && writeDoors(findings.doors),
     findings.starts && writeStarts(findings.starts),
     findings.crowds && writeCrowds(findings.crowds),
     findings.frames && writeFrames(findings.frames),

@@ -25,6 +25,10 @@ const FINDINGS: Findings = {
   ],
   operations: [{ name: "stat path", guestUs: 3, directUs: 2, shimUs: 27 }],
   services: [service("alone", 1000), { ...service("boll", 250), warmTarget: TARGETS.liveCall }],
+  doors: [
+    { name: "the SDK", loads: [{ connections: 1, messagesPerSecond: 1_000 }], firstEventMs: 1, lastEventMs: 2 },
+    { name: "the door", loads: [{ connections: 1, messagesPerSecond: 1_500 }], firstEventMs: 0.5, lastEventMs: 1 },
+  ],
   outgoing: [{ parallel: 16, guestPerSecond: 100, fetchPerSecond: 450 }],
   starts: {
     runs: 40,
@@ -73,6 +77,7 @@ Deno.test("writeReport puts each ratio beside its target, met or missed", () => 
     "| boll | 100 | 10.00 | 1.00 | ≤ 5: met ms |",
   ]);
   assertEquals(row(page, "16"), ["| 16 | 100 | 450 | 4.5 |"]);
+  assertEquals(row(page, "the door"), ["| the door | 1 | 1500 | 1.50 | 0.50 | 1.00 |"]);
 });
 
 Deno.test("writeReport puts what was found of sessions, frames, results and a full home beside its target", () => {
