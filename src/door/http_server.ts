@@ -19,8 +19,9 @@ const ACCEPT_AGAIN_MS = 50;
 export class HttpServer {
   readonly #options: HttpServerOptions;
   readonly #connections = new Map<HttpConnection, Promise<void>>();
-  /** In the order in which they came. */
-  readonly #unknown = new Set<HttpConnection>();
+  /** When they came, in that order. */
+  readonly #unknown = new Map<HttpConnection, number>();
+  #wake: (() => void) | undefined;
   readonly #accepting: Promise<void>;
   #isClosing = false;
 
@@ -42,6 +43,7 @@ export class HttpServer {
   /** Takes no more connections and no further requests; what is still under way after that time is cut off. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
+    this.#wake?.();
     try {
       this.#options.listener.close();
     } catch { /* it is closed */ }
@@ -57,7 +59,9 @@ export class HttpServer {
   async #accept(): Promise<void> {
     while (!this.#isClosing) {
       try {
-        this.#serve(await this.#options.listener.accept());
+        const wire = await this.#options.listener.accept();
+        await this.#makeRoom();
+        this.#serve(wire);
       } catch {
         if (this.#isClosing) return;
         await new Promise<void>((resolve) => this.#options.clock.after(ACCEPT_AGAIN_MS, resolve));
@@ -69,23 +73,37 @@ export class HttpServer {
     const { limits, clock, handle } = this.#options;
     if (this.#connections.size >= limits.connections) return wire.close();
     wire.setNoDelay(true);
-    // The oldest goes, not the newest: who knows the token needs a moment, and who has none can hold nothing for long.
-    if (this.#unknown.size >= limits.unknownConnections) {
-      const [oldest] = this.#unknown;
-      this.#unknown.delete(oldest!);
-      oldest!.close();
-    }
-    const connection = new HttpConnection({
-      limits,
-      clock,
-      handle,
-      onVouched: (vouched) => this.#unknown.delete(vouched),
-    }, wire);
-    this.#unknown.add(connection);
+    const connection = new HttpConnection({ limits, clock, handle, onVouched: (known) => this.#forget(known) }, wire);
+    this.#unknown.set(connection, clock.now());
     const served = connection.serve().finally(() => {
       this.#connections.delete(connection);
-      this.#unknown.delete(connection);
+      this.#forget(connection);
     });
     this.#connections.set(connection, served);
+  }
+
+  /**
+   * Until one more unknown client may come in. The oldest goes for it, not the newest, and not before it had time to show
+   * its token: a crowd that knows it all comes in, and who does not know it can hold nothing for long.
+   */
+  async #makeRoom(): Promise<void> {
+    const { limits, clock } = this.#options;
+    while (this.#unknown.size >= limits.unknownConnections && !this.#isClosing) {
+      const [[oldest, since]] = this.#unknown as unknown as [[HttpConnection, number]];
+      const leftMs = since + limits.unknownMs - clock.now();
+      if (leftMs <= 0) {
+        this.#forget(oldest);
+        oldest.close();
+        return;
+      }
+      await new Promise<void>((resolve) => {
+        const unwatch = clock.after(leftMs, resolve);
+        this.#wake = () => (unwatch(), resolve());
+      });
+    }
+  }
+
+  #forget(connection: HttpConnection): void {
+    if (this.#unknown.delete(connection)) this.#wake?.();
   }
 }

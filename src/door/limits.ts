@@ -14,8 +14,10 @@ export interface DoorLimits {
   readonly writeMs: number;
   /** Requests at once, streams with them; the next one is answered 503. */
   readonly requests: number;
-  /** Connections from which no token came yet; the oldest of them goes when there is one more. */
+  /** Connections from which no token came yet; when there is one more, the oldest of them goes, once it had its time. */
   readonly unknownConnections: number;
+  /** How long a client has at least to show its token, ms. */
+  readonly unknownMs: number;
   /** Connections at all. */
   readonly connections: number;
   /** Events of a task that are kept for readers that come back. */
@@ -43,6 +45,7 @@ export const DEFAULT_LIMITS: DoorLimits = {
   writeMs: 30_000,
   requests: 256,
   unknownConnections: 32,
+  unknownMs: 250,
   connections: 1024,
   replayEvents: 512,
   replayBytes: 16 * 1024 * 1024,

@@ -198,6 +198,30 @@ Deno.test("unknown connections: 32 wait, one more takes the place of the oldest;
   for (const connection of [known, ...idle]) connection[Symbol.dispose]();
 });
 
+Deno.test("a crowd of 200 that know the token comes in at once, each", async () => {
+  await using running = await runDoor({ work: SHOUT });
+  const { port } = running;
+  const crowd = await Promise.all(Array.from({ length: 200 }, () => call(port, "ListTasks", {})));
+  assertEquals(crowd.map(({ result }) => result.totalSize), crowd.map(() => 0));
+});
+
+Deno.test("two requests are the same two in whatever pieces they come", async () => {
+  await using running = await runDoor({ work: SHOUT });
+  const { port } = running;
+  const chunked = { ...callHeaders(OWNER), "content-type": "application/json", "transfer-encoding": "chunked" };
+  const whole = request(port, { headers: chunked }) + `${LIST.length.toString(16)}\r\n${LIST}\r\n0\r\n\r\n` +
+    request(port, { method: "GET", path: "/healthz" });
+  using connection = await WireConnection.open(port);
+  for (let at = 1; at < whole.length; at++) {
+    await connection.send(whole.slice(0, at));
+    // Its own turn at the other end, mostly; either way it is to come out the same.
+    await new Promise<void>((resolve) => setTimeout(resolve));
+    await connection.send(whole.slice(at));
+    assertEquals(JSON.parse((await connection.reply()).body).result.totalSize, 0, `${at}`);
+    assertEquals((await connection.reply()).body, '{"status":"ok"}', `${at}`);
+  }
+});
+
 Deno.test("requests at once: as many as allowed, then 503 with Retry-After; what lives or not is told all the same", async () => {
   const work = new HeldWork();
   await using running = await runDoor({ work, limits: { requests: 3 } });
