@@ -159,17 +159,21 @@ export class Launcher implements AsyncDisposable {
     try {
       return this.#launch(path, call);
     } catch (error) {
-      if (errorCodeOf(error) === undefined) throw error;
-      const { code, message, problems } = error as CapsuleError;
       const name = printableLine(call.capsule, 80);
+      if (errorCodeOf(error) === undefined) return this.#failed(name, String(error));
+      const { code, message, problems } = error as CapsuleError;
       if (code === "grant.import_not_granted") {
         return { kind: "refused", message: `Delegate to ${name}: ${problems.join("; ")}` };
       }
       if (REFUSALS.includes(code)) return { kind: "refused", message };
-      // It may name a place of the host's, which is the operator's to know.
-      this.#options.warn(`Delegate to ${name}: ${message}`);
-      return { kind: "failed", message: `Delegate to ${name}: it could not be started` };
+      return this.#failed(name, message);
     }
+  }
+
+  /** What went wrong may name a place of the host's, which is the operator's to know. */
+  #failed(name: string, why: string): DelegateRefusal {
+    this.#options.warn(`Delegate to ${name}: ${why}`);
+    return { kind: "failed", message: `Delegate to ${name}: it could not be started` };
   }
 
   #launch(path: string, call: DelegateCall): ChildStarted | DelegateRefusal {
