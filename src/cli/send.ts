@@ -20,7 +20,7 @@ export const verb: Verb = {
   notes: [
     ...DOOR_NOTES,
     "The answer is on stdout, all else on stderr; - takes the text from stdin. Exits",
-    "0 completed, 1 failed, 3 when it asks back, 4 unreachable, 5 refused, 130 canceled.",
+    "0 completed, 1 failed, 3 asking back, 4 unreachable, 5 refused, 130 canceled.",
     "",
     "  boll send summaries - --files ./out < notes.txt",
   ],

@@ -4,6 +4,7 @@ import type { DoorSpec } from "../protocol/control/mod.ts";
 import { DoorFolder, sessionPaths, type TraceWriter } from "../records/mod.ts";
 import { dirname } from "@std/path";
 import type { ChildLauncher } from "./child_launcher.ts";
+import { DoorHull } from "./door_hull.ts";
 import { CommandDoorWork } from "./door_work.ts";
 import { type Command, findCommand } from "./find_command.ts";
 import { freePort } from "./free_port.ts";
@@ -36,8 +37,8 @@ export async function runDoorSession(work: SessionWork, asked: DoorSpec): Promis
   const run = turnRun(work, command);
   await using cells = await TurnCells.open(run);
   using log = new StderrLog(places, { rolls: true });
-  const rules = doorRules(work, command, cells);
-  work.hull?.confine({ ...rules, tcpBind: [...rules.tcpBind, spec.port] });
+  const hull = new DoorHull(work.hull, sessionRules(work, command, cells), spec.service?.folder);
+  hull.allowBinding(spec.port);
   const confined = Promise.withResolvers<void>();
   const tasks = new CommandDoorWork({
     run,
@@ -49,7 +50,7 @@ export async function runDoorSession(work: SessionWork, asked: DoorSpec): Promis
     ...(launcher === undefined ? {} : { launcher }),
   });
   await using door = await openDoor(optionsOf(work, spec, command, tasks));
-  work.hull?.confine(rules);
+  hull.close();
   confined.resolve();
   cells.prepare();
   using _credentials = followCredentials(door, spec, doorFolderOf(work, spec));
@@ -79,11 +80,10 @@ function turnRun(work: SessionWork, { component }: Command): TurnRun {
   };
 }
 
-/** What this process and its cells need from here on, the port of the door not included. */
-function doorRules({ plan, places, tmp, payload }: SessionWork, { component }: Command, cells: TurnCells): HullRules {
+/** What this process and its cells need from here on, its door not included. */
+function sessionRules({ plan, places, tmp }: SessionWork, { component }: Command, cells: TurnCells): HullRules {
   const { network } = cells;
-  const service = payload.door?.service;
-  const rules = supervisorRules(plan.grants, {
+  return supervisorRules(plan.grants, {
     cache: component.dir,
     session: places.root,
     // The folders of the cells are made in this process's own.
@@ -91,7 +91,6 @@ function doorRules({ plan, places, tmp, payload }: SessionWork, { component }: C
     ...(plan.grants.fs.work === undefined ? {} : { work: places.work }),
     ...(network === undefined ? {} : { network }),
   }, false);
-  return service === undefined ? rules : { ...rules, write: [...rules.write, service.folder] };
 }
 
 function optionsOf(work: SessionWork, spec: DoorSpec, { capsule }: Command, tasks: CommandDoorWork): DoorOptions {

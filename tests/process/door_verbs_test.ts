@@ -1,0 +1,77 @@
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { join } from "@std/path";
+import { forEachMode } from "../harness.ts";
+import { serve } from "./served.ts";
+
+const FILE = `const [dir] = locate("/workdir"); dir.createDirectoryAt("out"); writeFile("/workdir/out/a.md", "# a");`;
+
+forEachMode("send, watch, cancel: by name, by session and by URL, each with its exit status", async (bed) => {
+  const served = await serve(bed, { flags: ["--name", "scribe"] });
+  const answer = await bed.run(["send", "scribe", "1 + 1"]);
+  assertEquals([answer.code, answer.stdout, answer.stderr], [0, "2\n", ""]);
+  assertEquals((await bed.run(["send", served.sessionId, "2 + 2"])).stdout, "4\n");
+  assertEquals((await bed.run(["send", served.url, "3 + 3"])).stdout, "6\n");
+  const piped = await bed.run(["send", "scribe", "-", "--stream"], { stdin: `print("one"); "two"` });
+  assertEquals([piped.code, piped.stdout], [0, 'one\n"two"\n']);
+  const kept = bed.folder("kept");
+  const withFile = await bed.run(["send", "scribe", `${FILE} 7`, "--json", "--files", kept]);
+  const { state, files, ...ids } = JSON.parse(withFile.stdout);
+  assertEquals([state, files], [
+    "completed",
+    [{ name: "a.md", media_type: "text/markdown", size: 3, path: join(kept, "a.md") }],
+  ]);
+  assertEquals(Deno.readTextFileSync(join(kept, "a.md")), "# a");
+  assertEquals((await bed.run(["send", "scribe", `${FILE} 8`, "--files", kept])).code, 2); // written over nothing
+  const same = await bed.run(["send", "scribe", "9", "--json", "--context", ids.context_id]);
+  assertEquals(JSON.parse(same.stdout).context_id, ids.context_id);
+  const failed = await bed.run(["send", "scribe", "exit(3)"]);
+  assertEquals(failed.code, 1);
+  assertStringIncludes(failed.lastLine, "exit code 3");
+
+  const submitted = await bed.run(["send", "scribe", `printError("at work"); for (;;) {}`, "--no-wait"]);
+  const task = submitted.stdout.trim();
+  await served.untilLogged("at work");
+  const watching = bed.run(["watch", "scribe"]);
+  const cancelled = await bed.run(["cancel", task, "--json"]);
+  assertEquals([cancelled.code, JSON.parse(cancelled.stdout).state], [0, "canceled"]);
+  assertEquals((await watching).code, 130);
+  assertEquals((await bed.run(["watch", "scribe", task])).code, 130);
+  assertEquals((await bed.run(["watch", "scribe", ids.task_id])).stdout.trim(), "7");
+
+  assertEquals(await served.stop(), 0);
+  const gone = await bed.run(["send", served.url, "1"]);
+  assertEquals(gone.code, 4);
+  const unnamed = await bed.run(["send", "scribe", "1"]);
+  assertEquals(unnamed.code, 2);
+  assertStringIncludes(unnamed.lastLine, "does not run");
+});
+
+forEachMode("send: what goes wrong is said with its way out; a token goes to its own door alone", async (bed) => {
+  const served = await serve(bed);
+  const asks = async (args: string[], env: Record<string, string> = {}) => {
+    const { code, lastLine, stdout } = await bed.run(["send", ...args], { env });
+    assertEquals(stdout, "");
+    return [code, lastLine] as const;
+  };
+  const unknown = await asks([served.url, "1", "--token", "x"]);
+  assertEquals(unknown[0], 5);
+  assertMatch(unknown[1], /token/);
+  assertEquals((await asks([served.url, "1"], { BOLL_TOKEN: "x" }))[0], 5);
+  const seen: (string | null)[] = [];
+  const stranger = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
+    seen.push(request.headers.get("authorization"));
+    return new Response(null, { status: 307, headers: { location: served.url } });
+  });
+  const elsewhere = await asks([`http://127.0.0.1:${stranger.addr.port}/`, "1"]);
+  assertEquals([elsewhere[0], seen], [1, [null]]);
+  assertStringIncludes(elsewhere[1], "elsewhere");
+  const proxied = await bed.run(["send", served.url, "1 + 1"], {
+    env: { http_proxy: `http://127.0.0.1:${stranger.addr.port}`, HTTP_PROXY: `http://127.0.0.1:${stranger.addr.port}` },
+  });
+  assertEquals([proxied.code, proxied.stdout, seen.length], [0, "2\n", 1]);
+  await stranger.shutdown();
+  assertEquals(await served.stop(), 0);
+  // Its port may be another's by now: its token is nobody's to send.
+  const late = await bed.run(["token", served.sessionId]);
+  assert(late.code !== 0 && !late.stdout.includes(served.token!));
+});
