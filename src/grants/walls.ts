@@ -28,8 +28,10 @@ export type ChildFlags =
     readonly write: readonly string[];
     /** The executable of its cells. */
     readonly run: string;
-    /** Whether it opens a gate. */
+    /** Whether it opens a gate, or a door. */
     readonly net: boolean;
+    /** Whether it opens a folder that must be this user's own. */
+    readonly uid?: boolean;
     readonly sources: readonly string[];
     readonly env: readonly string[];
   }
@@ -103,6 +105,7 @@ export function toFlags(child: ChildFlags): string[] {
       ...listFlag("write", child.write),
       ...listFlag("run", [child.run]),
       ...(child.net ? ["--allow-net"] : []),
+      ...(child.uid ? ["--allow-sys=uid"] : []),
       "--allow-ffi",
       ...env,
     ];

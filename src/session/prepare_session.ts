@@ -114,6 +114,7 @@ function commandOf({ capsule, spawner }: SessionRequest, payload: SpawnPayload, 
     write: [root, tmp, ...(payload.door?.service === undefined ? [] : [payload.door.service.folder])],
     run: Deno.execPath(),
     net: payload.grants.net.length > 0 || payload.door !== undefined,
+    uid: payload.door?.service !== undefined,
     sources,
     env: [...env, "DENO_DIR", SPAWNER],
   }));
