@@ -3,12 +3,14 @@ import { VersionNotSupportedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { PROTOCOL_VERSION } from "./agent_card.ts";
 import { checkParams } from "./check_params.ts";
+import { taskEvents } from "./artifact_pieces.ts";
 import type { Clock } from "./clock.ts";
+import type { EventReader } from "./event_log.ts";
 import type { HttpReply, HttpRequest } from "./http_message.ts";
 import type { Caller } from "./identify.ts";
 import type { DoorLimits } from "./limits.ts";
 import { sseReply } from "./sse_stream.ts";
-import { DoorBusyError, type TaskBoard } from "./task_board.ts";
+import { DoorBusyError, type TaskBoard, type TaskStream } from "./task_board.ts";
 import { callState, type TaskHandler, withHistory } from "./task_handler.ts";
 
 /** One operation of the protocol, whatever binding it came by. */
@@ -105,20 +107,15 @@ export class Calls {
     return this.#reply(reader, first);
   }
 
-  #reply(
-    reader: Parameters<typeof sseReply>[0]["reader"],
-    first: { id: string; task: unknown } | undefined,
-  ): CallResult {
+  #reply(reader: EventReader, first: TaskStream["first"]): CallResult {
     const { clock, limits } = this.#options;
-    const json = first && JSON.stringify(StreamResponse.toJSON({
-      payload: { $case: "task", value: first.task as never },
-    }));
+    const told = first && taskEvents(first.task).map((event) => JSON.stringify(StreamResponse.toJSON(event)));
     return {
       kind: "stream",
       reply: ({ wrap, error }) =>
         sseReply({
           reader,
-          ...(first !== undefined && { first: { id: first.id, json: json! } }),
+          ...(first !== undefined && { first: { id: first.id, told: told! } }),
           wrap,
           lagged: error(LAGGED),
           heartbeatMs: limits.heartbeatMs,

@@ -16,6 +16,7 @@ export const ORIGIN_HEADER = "x-boll-task-origin";
 
 const OWNER = "owner";
 const ANONYMOUS = "anonymous";
+const RESERVED: readonly string[] = [OWNER, ANONYMOUS];
 
 /** The sender of a request by its token; undefined when it shows none that counts. */
 export function identify(request: HttpRequest, credentials: Credentials): Caller | undefined {
@@ -38,7 +39,10 @@ function callerOf(token: string, { ownerTokenHash, peers }: Credentials): Caller
   const hash = hashToken(token);
   let caller: Caller | undefined;
   for (const peer of peers) {
-    if (isSame(hash, peer.tokenHash)) caller = { principal: peer.name, origin: "peer", isOwner: false };
+    // A peer that is called as somebody else is would have what is theirs.
+    if (isSame(hash, peer.tokenHash) && !RESERVED.includes(peer.name)) {
+      caller = { principal: peer.name, origin: "peer", isOwner: false };
+    }
   }
   if (ownerTokenHash !== undefined && isSame(hash, ownerTokenHash)) {
     caller = { principal: OWNER, origin: "user", isOwner: true };

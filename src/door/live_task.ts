@@ -1,4 +1,5 @@
 import { StreamResponse, type StreamResponse as Response, type Task, TaskState, type TaskStatus } from "@a2a-js/sdk";
+import { type ArtifactPiece, pieceEvent, piecesOf, taskEvents, textPieces } from "./artifact_pieces.ts";
 import type { Clock } from "./clock.ts";
 import { EventLog, type EventLogLimits } from "./event_log.ts";
 import type { TaskRecord, TaskStore } from "./task_store.ts";
@@ -18,8 +19,8 @@ export interface LiveTaskParts {
 
 /** The artifact that holds the answer. */
 const ANSWER = "answer";
-/** The longest piece of text in one event, characters: readers bound what they take at once. */
-const MAX_PIECE = 256 * 1024;
+/** So much text goes out without a wait, characters. */
+const MAX_UNSAID = 256 * 1024;
 /** Pieces of an answer within this time go out as one, ms. */
 const GATHER_MS = 20;
 
@@ -87,7 +88,7 @@ export class LiveTask {
   /** Tells its first event: the task itself. @throws when it cannot be kept */
   submit(): void {
     this.#parts.store.insert(this.#record);
-    this.#tell({ payload: { $case: "task", value: this.task } });
+    this.#tell(taskEvents(this.task)[0]!);
   }
 
   /** Begins, or goes on. */
@@ -101,10 +102,10 @@ export class LiveTask {
   answer(message: Task["history"][number], text: string): void {
     const gate = this.#gate;
     if (gate === undefined) return;
-    this.#gate = undefined;
     this.#change({ history: [...this.task.history, message] });
-    this.#parts.onGate("answered");
     this.work();
+    this.#gate = undefined;
+    this.#parts.onGate("answered");
     gate.answer(text);
   }
 
@@ -199,14 +200,14 @@ export class LiveTask {
     if (hasEnded(this.task)) return;
     const made = artifactOf(`artifact-${++this.#artifacts}`, artifact.name, [partOf(artifact)]);
     this.#change({ artifacts: [...this.task.artifacts, made] });
-    this.#tellArtifact(made, { append: false, isLast: true });
+    for (const piece of piecesOf(made)) this.#tellPiece(piece);
   }
 
   /** A piece at once, what follows soon after it together: a chatty work does not outrun its readers. */
   #say(text: string): void {
     if (hasEnded(this.task) || text === "") return;
     this.#unsaid += text;
-    if (this.#unwatch === undefined || this.#unsaid.length >= MAX_PIECE) this.#flush();
+    if (this.#unwatch === undefined || this.#unsaid.length >= MAX_UNSAID) this.#flush();
     this.#unwatch ??= this.#parts.clock.after(GATHER_MS, () => {
       this.#unwatch = undefined;
       this.#flush();
@@ -214,12 +215,13 @@ export class LiveTask {
   }
 
   #flush(): void {
-    for (const piece of pieces(this.#unsaid)) {
+    const unsaid = this.#unsaid;
+    this.#unsaid = "";
+    for (const piece of unsaid === "" ? [] : textPieces(unsaid)) {
       const append = this.#said !== "";
       this.#said += piece;
-      this.#tellArtifact(artifactOf(ANSWER, ANSWER, [textPart(piece)]), { append, isLast: false });
+      this.#tellPiece({ artifact: artifactOf(ANSWER, ANSWER, [textPart(piece)]), append, isLast: false });
     }
-    this.#unsaid = "";
     // Who asks meanwhile sees what was said: as one text, as the end will have it.
     if (this.#said !== "") this.#change({ artifacts: this.#withAnswer(this.#said) });
   }
@@ -227,11 +229,9 @@ export class LiveTask {
   /** What was said already is not said again, unless the answer is another one. */
   #tellAnswer(answer: string): void {
     const isSame = answer.startsWith(this.#said);
-    const rest = [...pieces(isSame ? answer.slice(this.#said.length) : answer)];
-    if (rest.length === 0) rest.push("");
-    for (const [at, piece] of rest.entries()) {
-      const append = at > 0 || (isSame && this.#said !== "");
-      this.#tellArtifact(artifactOf(ANSWER, ANSWER, [textPart(piece)]), { append, isLast: at === rest.length - 1 });
+    const rest = artifactOf(ANSWER, ANSWER, [textPart(isSame ? answer.slice(this.#said.length) : answer)]);
+    for (const piece of piecesOf(rest)) {
+      this.#tellPiece({ ...piece, append: piece.append || (isSame && this.#said !== "") });
     }
     this.#change({ artifacts: this.#withAnswer(answer) });
   }
@@ -241,10 +241,8 @@ export class LiveTask {
     return [artifactOf(ANSWER, ANSWER, [textPart(answer)]), ...others];
   }
 
-  #tellArtifact(artifact: Task["artifacts"][number], { append, isLast }: { append: boolean; isLast: boolean }): void {
-    const { id: taskId, contextId } = this.task;
-    const value = { taskId, contextId, artifact, append, lastChunk: isLast, metadata: undefined };
-    this.#tell({ payload: { $case: "artifactUpdate", value } });
+  #tellPiece(piece: ArtifactPiece): void {
+    this.#tell(pieceEvent(this.task, piece));
   }
 
   #setStatus(state: TaskState, message?: Task["history"][number]): void {
@@ -280,16 +278,5 @@ export class LiveTask {
     const dropped = this.log.publish(JSON.stringify(StreamResponse.toJSON(response)), rests);
     if (dropped > 0) this.#parts.onDropped(dropped);
     if (rests) this.#wakeResting();
-  }
-}
-
-/** A text in parts that are not too long; none is cut within a character. */
-function* pieces(text: string): Generator<string> {
-  for (let at = 0; at < text.length;) {
-    let end = Math.min(at + MAX_PIECE, text.length);
-    const last = text.charCodeAt(end - 1);
-    if (end < text.length && last >= 0xd800 && last < 0xdc00) end--;
-    yield text.slice(at, end);
-    at = end;
   }
 }

@@ -15,8 +15,10 @@ import { TaskHandler } from "./task_handler.ts";
 import type { TaskStore } from "./task_store.ts";
 
 const GRACE_MS = 10_000;
-/** For readers to hear the last word, once all is written. */
-const FAREWELL_MS = 2_000;
+/** Of the time to drain, what is kept for readers to hear the last word, once all is written. */
+const FAREWELL = 0.3;
+/** Refused completions that the trace hears of: they need no token. */
+const MAX_TOLD_REFUSALS = 64;
 const TICK_MS = 1_000;
 const STALLED_MS = 5_000;
 
@@ -65,6 +67,7 @@ class OpenDoor implements Door {
   readonly #server: HttpServer;
   readonly #desk: FrontDesk;
   readonly #metrics = new DoorMetrics();
+  #refusals = 0;
   #credentials: Credentials;
   #tickedAt: number;
   #stopTicking: () => void;
@@ -103,8 +106,7 @@ class OpenDoor implements Door {
       isAlive: () => clock.now() - this.#tickedAt < STALLED_MS,
       isReady: () => this.#board.isTaking && (options.isReady?.() ?? true),
       metrics: () => this.#metrics.text(this.#gauges()),
-      onCompletion: (delegation_id, refused) =>
-        record({ event: "completion", delegation_id, ...(refused !== undefined && { refused }) }),
+      onCompletion: (delegation_id, refused) => this.#onCompletion(delegation_id, refused),
       onServed: (route, status) => this.#metrics.served(route, status),
     });
     this.#server = new HttpServer({ listener, limits, clock, handle: (request) => this.#desk.handle(request) });
@@ -130,8 +132,8 @@ class OpenDoor implements Door {
   }
 
   async #drain(graceMs: number): Promise<void> {
-    await this.#board.drain(graceMs);
-    await this.#server.close(FAREWELL_MS);
+    await this.#board.drain(graceMs * (1 - FAREWELL));
+    await this.#server.close(graceMs * FAREWELL);
     this.#stopTicking();
     this.#store.close();
   }
@@ -142,6 +144,12 @@ class OpenDoor implements Door {
       this.#stopTicking = this.#tick();
     });
     return stop;
+  }
+
+  #onCompletion(delegation_id: string, refused: string | undefined): void {
+    const event: DoorEvent = { event: "completion", delegation_id, ...(refused !== undefined && { refused }) };
+    if (refused === undefined || this.#refusals++ < MAX_TOLD_REFUSALS) this.#record(event);
+    else this.#metrics.count(event);
   }
 
   #record(event: DoorEvent): void {

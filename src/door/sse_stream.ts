@@ -5,8 +5,8 @@ import type { HttpReply } from "./http_message.ts";
 /** What a stream is made of. */
 export interface SseOptions {
   readonly reader: EventReader;
-  /** Told before all else. */
-  readonly first?: { readonly id: string; readonly json: string };
+  /** Told before all else; only with the last of it the reader has heard all up to `id`. */
+  readonly first?: { readonly id: string; readonly told: readonly string[] };
   /** A `StreamResponse` as this client gets it. */
   wrap(json: string): string;
   /** The last word to a reader that was too slow. */
@@ -31,7 +31,10 @@ export function sseReply(options: SseOptions): HttpReply {
 async function tell(options: SseOptions, write: (bytes: Uint8Array) => Promise<void>): Promise<void> {
   const { reader, first, wrap, heartbeatMs, clock } = options;
   try {
-    if (first !== undefined) await write(encoder.encode(eventText(first.id, wrap(first.json))));
+    for (const [at, json] of first?.told.entries() ?? []) {
+      const isLast = at === first!.told.length - 1;
+      await write(encoder.encode(eventText(isLast ? first!.id : undefined, wrap(json))));
+    }
     for (;;) {
       const unwatch = clock.after(heartbeatMs, () => reader.beat());
       const item = await reader.next();
@@ -53,6 +56,6 @@ async function tell(options: SseOptions, write: (bytes: Uint8Array) => Promise<v
   }
 }
 
-function eventText(id: string, data: string): string {
-  return `id: ${id}\ndata: ${data}\n\n`;
+function eventText(id: string | undefined, data: string): string {
+  return `${id === undefined ? "" : `id: ${id}\n`}data: ${data}\n\n`;
 }

@@ -35,6 +35,9 @@ Deno.test("a token: the owner's and a peer's come in; none, another, a taken bac
   door.setCredentials({ isOpen: false, ownerTokenHash: hashToken(OWNER), peers: [] });
   assertEquals((await ask(port, sending(callHeaders("ada-token")))).status, 401);
   assertEquals((await ask(port, sending({}))).status, 200);
+  const impostors = ["owner", "anonymous"].map((name) => ({ name, tokenHash: hashToken(`i-am-${name}`) }));
+  door.setCredentials({ isOpen: false, ownerTokenHash: hashToken(OWNER), peers: impostors });
+  for (const { name } of impostors) assertEquals((await ask(port, sending(callHeaders(`i-am-${name}`)))).status, 401);
 });
 
 Deno.test("without a token: the card, /healthz and /readyz, and nothing else", async () => {

@@ -344,6 +344,8 @@ Deno.test("a completion needs no token and changes nothing but a look: forged, r
   assertEquals((await post({ origin: "https://evil.example" }))[0], 403);
   waiting.clear();
   assertEquals((await post({}))[1].error.code, -31002);
+  for (let count = 0; count < 100; count++) await post({});
+  assertEquals(events.filter((event) => event.event === "completion" && event.refused !== undefined).length, 64);
   assertEquals(new Set(heard).size, 1);
   assertEquals(events.filter(({ event }) => event === "task_start").length, 0);
   assertEquals((await call(port, "ListTasks", {})).result.totalSize, 0);

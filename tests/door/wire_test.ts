@@ -123,6 +123,38 @@ Deno.test("Last-Event-ID: what was missed while the task runs and after its end;
   assertEquals((await call(port, "SubscribeToTask", { id })).error.code, -32004);
 });
 
+Deno.test("what is large comes in events that a client takes: an answer and a file in pieces, a long message not at all", async () => {
+  const work = new HeldWork();
+  await using running = await runDoor({ work });
+  const { port } = running;
+  using stream = await openStream(port, "SendStreamingMessage", message("m".repeat(5_000_000)));
+  await stream.head();
+  const { task, voice, end } = await work.next();
+  assertEquals(task.text.length, 5_000_000);
+  const file = crypto.getRandomValues(new Uint8Array(65_536)).toBase64().repeat(60);
+  const bytes = new TextEncoder().encode(file);
+  voice.artifact({ name: "large.bin", mediaType: "application/octet-stream", bytes });
+  const answer = `${"😀".repeat(400_000)}end`;
+  using late = await openStream(port, "SubscribeToTask", { id: task.id });
+  await late.head();
+  end({ state: "completed", answer });
+  for (const reader of [stream, late]) {
+    const events = await collect(reader.events());
+    assert(events.every(({ data }) => JSON.stringify(data).length < 4 * 1024 * 1024));
+    const parts = (name: string) =>
+      events.flatMap(({ data }) =>
+        data.result.artifactUpdate?.artifact.name === name ? [data.result.artifactUpdate] : []
+      );
+    assertEquals(parts("answer").map(({ artifact }) => artifact.parts[0].text).join(""), answer);
+    const pieces = parts("large.bin");
+    assertEquals([pieces[0].append ?? false, pieces.at(-1).append, pieces.at(-1).lastChunk], [false, true, true]);
+    assertEquals(pieces.map(({ artifact }) => atob(artifact.parts[0].raw)).join(""), file);
+    assertEquals(events.at(-1)!.data.result.statusUpdate.status.state, "TASK_STATE_COMPLETED");
+  }
+  const { result } = await call(port, "GetTask", { id: task.id });
+  assertEquals(result.artifacts.map(({ parts }: { parts: unknown[] }) => parts.length), [1, 1]);
+});
+
 Deno.test("a heartbeat comes after 15 s of silence, and none while events come", async () => {
   const work = new HeldWork();
   const clock = new ManualClock();

@@ -7,6 +7,7 @@ import {
 } from "@a2a-js/sdk/client";
 import { TaskNotCancelableError, TaskNotFoundError } from "@a2a-js/sdk/errors";
 import { CapsuleError, errorCodeOf, newId, printableLine } from "../../base/mod.ts";
+import { FileJoiner } from "./file_joiner.ts";
 import { isEnd, type TaskNews, type TaskView, toMessageView, toNews, toTaskView } from "./task_news.ts";
 
 /** Whom to ask, and what opens its door. */
@@ -112,10 +113,11 @@ export class DoorClient implements Disposable {
 
   async *#follow(open: () => AsyncGenerator<Parameters<typeof toNews>[0]>): AsyncGenerator<TaskNews> {
     const events = open();
+    const files = new FileJoiner();
     for (;;) {
       const { value, done } = await this.#wire.attempt(() => events.next());
       if (done) return;
-      const news = toNews(value);
+      const news = toNews(files.take(value));
       if (news !== undefined) yield news;
     }
   }

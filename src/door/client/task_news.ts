@@ -75,7 +75,7 @@ export function toNews({ payload }: StreamResponse): TaskNews | undefined {
     case "artifactUpdate": {
       const { artifact, append, lastChunk } = payload.value;
       if (artifact === undefined) return undefined;
-      if (isFile(artifact)) return { kind: "file", file: toFile(artifact) };
+      if (isFile(artifact)) return lastChunk ? { kind: "file", file: toFile(artifact) } : undefined;
       return { kind: "output", text: textOf(artifact.parts), isWhole: !append && lastChunk };
     }
     default:
@@ -93,16 +93,25 @@ function toState(task_id: string, context_id: string, status: Task["status"]): O
   };
 }
 
-function isFile({ parts }: Artifact): boolean {
+/** Whether what was told is a piece of a file. */
+export function isFile({ parts }: Artifact): boolean {
   return parts.some(({ content, filename }) => content?.$case === "raw" || filename !== "");
 }
 
+/** All its parts, one behind the other: a large file comes in several. */
 function toFile({ name, parts }: Artifact): TaskFile {
-  const part = parts.find(({ content, filename }) => content?.$case === "raw" || filename !== "")!;
-  const { content, filename, mediaType } = part;
-  const bytes = content?.$case === "raw"
-    ? new Uint8Array(content.value)
-    : new TextEncoder().encode(content?.$case === "text" ? content.value : "");
+  const { filename, mediaType } = parts.find(({ content, filename }) => content?.$case === "raw" || filename !== "")!;
+  const pieces = parts.map(({ content }) =>
+    content?.$case === "raw"
+      ? new Uint8Array(content.value)
+      : new TextEncoder().encode(content?.$case === "text" ? content.value : "")
+  );
+  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
   return { name: name || filename, media_type: mediaType, bytes };
 }
 
