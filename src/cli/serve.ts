@@ -2,7 +2,7 @@ import { CapsuleError, printableJson, printableLine } from "../base/mod.ts";
 import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
 import { digestCapsule } from "../manifest/mod.ts";
-import { isCompiled } from "../session/mod.ts";
+import { interrupted, isCompiled } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { resolveAsking } from "./ask_for_grants.ts";
 import { obtainConsent } from "./consent.ts";
@@ -64,18 +64,24 @@ async function runVerb(args: Arguments, context: Context): Promise<number> {
     warnOfContainment(containment, context);
     if (flags.open) context.stderr.write("boll: warning: the door is open: whoever reaches it may send tasks\n");
   }
-  const ending = await ServedCapsule.run({
-    resolved,
-    digests,
-    args,
-    context,
-    lock,
-    flags,
-    interrupts,
-    containment: { ...(grants.containment === undefined ? {} : { declared: grants.containment }), ...containment },
-    kernel: { landlock: probe.landlockAbi > 0, seccomp: probe.seccomp },
-  });
-  return report(ending, args, context);
+  try {
+    const ending = await ServedCapsule.run({
+      resolved,
+      digests,
+      args,
+      context,
+      lock,
+      flags,
+      interrupts,
+      containment: { ...(grants.containment === undefined ? {} : { declared: grants.containment }), ...containment },
+      kernel: { landlock: probe.landlockAbi > 0, seccomp: probe.seccomp },
+    });
+    return report(ending, args, context);
+  } catch (error) {
+    // While its component was built: there was no session yet.
+    if (!interrupts.first.aborted) throw error;
+    return report({ session_id: "", ...interrupted() }, args, context);
+  }
 }
 
 function report(ending: ServedEnding, args: Arguments, context: Context): number {

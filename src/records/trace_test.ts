@@ -52,6 +52,18 @@ Deno.test("TraceWriter: a flood of one event is counted, not written", () =>
     assertEquals(events.at(-1)!["dropped_events"], { denied: 5 });
   }));
 
+Deno.test("TraceWriter: of tasks none is left out, however many there were", () =>
+  withTrace((places) => {
+    using writer = new TraceWriter(places);
+    const end = { task_id: "tsk_1", state: "completed", duration_ms: 1 } as const;
+    for (let i = 0; i < MAX_EVENTS_PER_NAME + 5; i++) writer.append("task_end", end);
+    for (let i = 0; i < MAX_EVENTS_PER_NAME + 5; i++) writer.append("task_rejected", { ...end, state: "rejected" });
+    writer.append("session_end", END);
+    const { events } = readTrace(places.trace);
+    assertEquals(events.filter(({ event }) => event === "task_end").length, MAX_EVENTS_PER_NAME + 5);
+    assertEquals(events.at(-1)!["dropped_events"], { task_rejected: 5 });
+  }));
+
 Deno.test("TraceWriter: a failing disk is told once, never throws, and writing goes on when it heals", () =>
   withTrace((places) => {
     const told: Error[] = [];

@@ -11,6 +11,9 @@ export const MAX_LINE_LENGTH = 256 * 1024;
 /** Most events of one name that a guest can cause; further ones are counted and reported with `session_end`. */
 export const MAX_EVENTS_PER_NAME = 10_000;
 
+/** Events that each cost a process: of a service that lives for years none is left out. */
+const UNBOUNDED: ReadonlySet<TraceEventName> = new Set(["task_start", "task_end"]);
+
 /** Options of {@link TraceWriter}. */
 export interface TraceWriterOptions {
   /** Milliseconds since the epoch; default the system's clock. */
@@ -37,7 +40,7 @@ export class TraceWriter {
   readonly #lock: TracePlaces["lock"];
   readonly #now: () => number;
   readonly #onProblem: ((error: Error) => void) | undefined;
-  readonly #counts = new Map<string, number>();
+  readonly #counts = new Map<TraceEventName, number>();
   #file: Deno.FsFile | undefined;
   #problem: Error | undefined;
   #mayBeTorn = false;
@@ -69,7 +72,7 @@ export class TraceWriter {
     if (event === "session_end") this.#ended = true;
     const count = (this.#counts.get(event) ?? 0) + 1;
     this.#counts.set(event, count);
-    if (count > MAX_EVENTS_PER_NAME) return;
+    if (count > MAX_EVENTS_PER_NAME && !UNBOUNDED.has(event)) return;
     const extra = event === "session_end" ? this.#dropped() : {};
     const ts = Math.floor(this.#now());
     const line = traceLine(event, this.#sessionId, ts, { ...fields, ...extra });
@@ -120,7 +123,7 @@ export class TraceWriter {
   }
 
   #dropped(): { dropped_events?: Record<string, number> } {
-    const dropped = [...this.#counts].filter(([, count]) => count > MAX_EVENTS_PER_NAME)
+    const dropped = [...this.#counts].filter(([name, count]) => count > MAX_EVENTS_PER_NAME && !UNBOUNDED.has(name))
       .map(([name, count]) => [name, count - MAX_EVENTS_PER_NAME] as const);
     return dropped.length === 0 ? {} : { dropped_events: Object.fromEntries(dropped) };
   }

@@ -161,6 +161,24 @@ forEachMode(
   },
 );
 
+forEachMode("serve: a second Ctrl-C waits for nothing, also not for a session that hangs", async (bed) => {
+  const served = await serve(bed);
+  await served.submit(FOREVER);
+  await served.untilLogged("at work");
+  const session = served.sessionPid;
+  Deno.kill(session, "SIGSTOP");
+  served.running.child.kill("SIGINT");
+  for (let state = ""; state !== "ending";) {
+    const { stdout } = await bed.run(["ps", "--json"]);
+    state = JSON.parse(stdout.trim().split("\n")[0]!).state;
+  }
+  served.running.child.kill("SIGINT");
+  assertEquals(await served.over(), 1);
+  await waitForNoProcess(bed);
+  const summary = JSON.parse(Deno.readTextFileSync(join(served.folder, "records", "summary.json")));
+  assertEquals(summary.status, "crashed");
+});
+
 forEachMode(
   "serve --name: killed in mid-task, it goes on over the same tasks at the same address, and says what was cut",
   async (bed) => {
