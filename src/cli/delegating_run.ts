@@ -62,7 +62,7 @@ export class DelegatingRun implements AsyncDisposable {
     onAbort(options.killing, () => this.#launcher.supervisor.killNow());
   }
 
-  /** @throws `lock.*`, `component.*` */
+  /** @throws `component.*` */
   static async open(record: SessionRecord, options: DelegatingOptions): Promise<DelegatingRun> {
     const spawnables = await Spawnables.open(record, {
       interrupt: options.ending,
