@@ -6,6 +6,7 @@ import {
 } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import type { Caller } from "./identify.ts";
+import type { LiveTask } from "./live_task.ts";
 import { placeOf } from "./memory_store.ts";
 import type { TaskBoard } from "./task_board.ts";
 import type { TaskPlace } from "./task_store.ts";
@@ -39,7 +40,7 @@ export class TaskHandler implements A2ARequestHandler {
 
   async sendMessage({ message, configuration }: Params<"sendMessage">, context: ServerCallContext): Promise<Task> {
     const task = this.#board.send(message as Message, callerOf(context));
-    if (configuration?.returnImmediately !== true) await Promise.race([task.rested(), goneOf(context)]);
+    if (configuration?.returnImmediately !== true) await restedOrGone(task, stateOf(context).signal);
     return withHistory(task.task, configuration?.historyLength);
   }
 
@@ -116,14 +117,21 @@ interface CallState {
   readonly signal: AbortSignal;
 }
 
-function callerOf({ state }: ServerCallContext): Caller {
-  return (state.get(CALLER) as CallState).caller;
+function stateOf({ state }: ServerCallContext): CallState {
+  return state.get(CALLER) as CallState;
 }
 
-/** Settles when the client cannot get its answer any more. */
-function goneOf({ state }: ServerCallContext): Promise<void> {
-  const { signal } = state.get(CALLER) as CallState;
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+function callerOf(context: ServerCallContext): Caller {
+  return stateOf(context).caller;
+}
+
+/** Until the task rests, or its client cannot get the answer any more. Nothing is left at the signal of a connection. */
+async function restedOrGone(task: LiveTask, signal: AbortSignal): Promise<void> {
+  const { promise: gone, resolve } = Promise.withResolvers<void>();
+  const onAbort = () => resolve();
+  signal.addEventListener("abort", onAbort);
+  await Promise.race([task.rested(), gone]);
+  signal.removeEventListener("abort", onAbort);
 }
 
 function writeToken({ updated, id }: TaskPlace): string {

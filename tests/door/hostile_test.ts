@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import fc from "fast-check";
 import { ManualClock } from "./manual_clock.ts";
 import { HeldWork, OWNER, runDoor, SHOUT } from "./running_door.ts";
 import { ask, call, callHeaders, message, request, WireConnection } from "./wire_client.ts";
@@ -220,6 +221,32 @@ Deno.test("two requests are the same two in whatever pieces they come", async ()
     assertEquals(JSON.parse((await connection.reply()).body).result.totalSize, 0, `${at}`);
     assertEquals((await connection.reply()).body, '{"status":"ok"}', `${at}`);
   }
+});
+
+Deno.test("a request that is damaged anyhow is answered or ended, never taken without its token, and the door goes on", async () => {
+  await using running = await runDoor({ work: SHOUT });
+  const { port, events } = running;
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: message("x") });
+  const whole = request(port, { headers: { "a2a-version": "1.0", "authorization": "Bearer none" }, body });
+  const damage = fc.record({
+    at: fc.nat(whole.length - 1),
+    cut: fc.nat(40),
+    put: fc.string({ maxLength: 40, unit: "binary-ascii" }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(damage, { minLength: 1, maxLength: 4 }), async (damages) => {
+      let text = whole;
+      for (const { at, cut, put } of damages) text = text.slice(0, at) + put + text.slice(at + cut);
+      using connection = await WireConnection.open(port);
+      await connection.send(text);
+      await connection.finish();
+      const answer = await connection.rest();
+      assert(answer === "" || /^HTTP\/1\.1 (200|400|401|403|404|413|421|431) /.test(answer), answer.slice(0, 100));
+      assertEquals((await ask(port, { method: "GET", path: "/healthz" })).status, 200);
+    }),
+    { numRuns: 200 },
+  );
+  assertEquals(events.filter(({ event }) => event === "task_start"), []);
 });
 
 Deno.test("requests at once: as many as allowed, then 503 with Retry-After; what lives or not is told all the same", async () => {
