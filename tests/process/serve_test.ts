@@ -173,10 +173,10 @@ forEachMode("serve: a second Ctrl-C waits for nothing, also not for a session th
     state = JSON.parse(stdout.trim().split("\n")[0]!).state;
   }
   served.running.child.kill("SIGINT");
-  assertEquals(await served.over(), 1);
+  assertEquals(await served.over(), 130);
   await waitForNoProcess(bed);
   const summary = JSON.parse(Deno.readTextFileSync(join(served.folder, "records", "summary.json")));
-  assertEquals(summary.status, "crashed");
+  assertEquals([summary.status, summary.ended_by], ["cancelled", "interrupted"]);
 });
 
 forEachMode(
