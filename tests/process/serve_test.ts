@@ -264,6 +264,85 @@ forMode(
   },
 );
 
+forEachMode(
+  "serve: each task reaches the granted host through one gate, and no other host; what was denied is in the trace",
+  async (bed) => {
+    const seen: string[] = [];
+    const answer = (request: Request) => {
+      seen.push(new URL(request.url).pathname);
+      return new Response("fetched");
+    };
+    const listen = { hostname: "127.0.0.1", port: 0, onListen() {} } as const;
+    await using granted = Deno.serve(listen, answer);
+    await using other = Deno.serve(listen, answer);
+    const [base, elsewhere] = [granted, other].map(({ addr }) => `http://127.0.0.1:${addr.port}`);
+    const capsule = await servedProbe(bed, {}, "http_probe");
+    const served = await serve(bed, { capsule, flags: ["--net", base!] });
+    for (const path of ["/first", "/second"]) {
+      assertEquals(textOf(await served.send(`request("${base}${path}").text`)), '"fetched"\n');
+      const denied = await served.send(`attempt(() => request("${elsewhere}/no")).err.tag ?? "through"`);
+      assertEquals(textOf(denied), '"HTTP-request-denied"\n');
+    }
+    assertEquals(await served.stop(), 0);
+    assertEquals(seen, ["/first", "/second"]);
+    const asked = served.trace.filter(({ event }) => event === "denied").map(({ asked }) => asked);
+    assertEquals(asked.length, 2);
+    assertStringIncludes(String(asked[1]), elsewhere!);
+    assertNothingLeft(bed);
+  },
+);
+
+forMode(
+  "binary",
+  "serve --name: killed again and again under load, no accepted task is lost, and none runs twice",
+  async (bed) => {
+    const work = bed.folder("mine");
+    const flags = ["--name", "scribe", "--work", work];
+    const capsule = await servedProbe(bed);
+    const accepted: string[] = [];
+    for (const kill of ["supervisor", "session", "supervisor"]) {
+      const served = await serve(bed, { capsule, flags });
+      const before = accepted.length;
+      const load = Array.from({ length: 12 }, async (_, at) => {
+        const name = `${before}-${at}`;
+        const task = await served.submit(`appendFile("/workdir/log", "${name}\\n"); "${name}"`).catch(() => undefined);
+        if (task !== undefined) accepted.push(task.id);
+      });
+      await Promise.all(load);
+      await served.ended(accepted[before + 1]!);
+      if (kill === "session") {
+        Deno.kill(served.sessionPid, "SIGKILL");
+        while ((await served.get(accepted.at(-1)!).catch(() => undefined))?.status.state !== COMPLETED) await pause();
+        assertEquals(await served.stop(), 0);
+      } else {
+        served.running.child.kill("SIGKILL");
+        await served.running.child.status;
+        served.close();
+        await served.running.result();
+        await waitForNoProcess(bed);
+      }
+    }
+    const last = await serve(bed, { capsule, flags });
+    assertEquals(accepted.length, 36);
+    const lines = () => Deno.readTextFileSync(join(work, "log")).trimEnd().split("\n");
+    let cut = 0;
+    for (const id of accepted) {
+      const task = await last.ended(id);
+      if (stateOf(task) === COMPLETED) {
+        const name = JSON.parse(textOf(task)!);
+        assertEquals(lines().filter((line) => line === name), [name]);
+        continue;
+      }
+      cut++;
+      assertEquals([stateOf(task), /interrupted/.test(reasonOf(task))], [FAILED, true], JSON.stringify(task.status));
+    }
+    // A kill cuts the one that runs, and no other.
+    assert(cut <= 3, `${cut} were cut`);
+    assertEquals(new Set(lines()).size, lines().length);
+    assertEquals(await last.stop(), 0);
+  },
+);
+
 async function untilAccepted(served: Served, token: string): Promise<void> {
   while ((await served.call("GetTask", { id: "tsk_x" }, token))["status"] === 401) await pause();
 }

@@ -28,9 +28,13 @@ export interface ServeOptions {
 }
 
 /** A capsule whose task is the JavaScript that it runs; what that gives is printed as JSON. */
-export async function servedProbe(bed: Bed, grants: Record<string, unknown> = { fs: { work: "rw" } }): Promise<string> {
+export async function servedProbe(
+  bed: Bed,
+  grants: Record<string, unknown> = { fs: { work: "rw" } },
+  probe = "probe",
+): Promise<string> {
   const folder = bed.folder("served");
-  Deno.copyFileSync(await warmGuest(bed, "probe"), join(folder, "guest.wasm"));
+  Deno.copyFileSync(await warmGuest(bed, probe), join(folder, "guest.wasm"));
   const manifest = {
     name: "served",
     version: "0.1.0",
