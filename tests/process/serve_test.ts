@@ -21,6 +21,8 @@ forEachMode(
     assertEquals([stateOf(hello), textOf(hello)], [COMPLETED, 'grüße 漢😀\n"and so on"\n']);
     const file = join(served.folder, "records", "out", `result_${hello.id}.txt`);
     assertEquals(Deno.readTextFileSync(file), 'grüße 漢😀\n"and so on"\n');
+    const long = await served.send(`print("a漢😀é".repeat(40_000))`);
+    assertEquals(textOf(long)?.startsWith(`${"a漢😀é".repeat(40_000)}\n`), true);
     const makes = `const [dir] = locate("/workdir");
     dir.createDirectoryAt("out"); dir.createDirectoryAt("out/deep");
     writeFile("/workdir/out/report.md", "# done"); writeFile("/workdir/out/deep/data.csv", "1,2");
@@ -37,7 +39,7 @@ forEachMode(
     assertEquals(await served.stop(), 0);
     const events = served.trace.filter(({ event }) => event.startsWith("task_"));
     assertEquals(events.map(({ event, task_id, origin, state }) => [event, task_id, origin ?? state]), [
-      ...[hello, report, next].flatMap(({ id }) => [["task_start", id, "user"], ["task_end", id, "completed"]]),
+      ...[hello, long, report, next].flatMap(({ id }) => [["task_start", id, "user"], ["task_end", id, "completed"]]),
     ]);
     assertEquals(served.trace.at(-1)!["status"], "completed");
     assertNothingLeft(bed);
