@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import fc from "fast-check";
 import { hashToken } from "../../src/records/mod.ts";
 import { HeldWork, OWNER, runDoor, SHOUT } from "./running_door.ts";
 import { ask, call, callHeaders, message, request, WireConnection } from "./wire_client.ts";
@@ -293,4 +294,57 @@ Deno.test("errors as the protocol numbers them, each an HTTP 200, and the field 
   assertEquals((await raw(rpc({}), { "a2a-version": "1.0.7" })).code, -32001);
   assertEquals((await raw(rpc({ method: "GetExtendedAgentCard" }))).code, -32004);
   assertEquals((await raw(rpc({ method: "CreateTaskPushNotificationConfig" }))).code, -32003);
+});
+
+Deno.test("whatever the parameters are, the answer is one of the protocol's, and never a failure of the door's own", async () => {
+  await using running = await runDoor({ work: SHOUT });
+  const { port } = running;
+  const methods = ["SendMessage", "SendStreamingMessage", "GetTask", "ListTasks", "CancelTask", "SubscribeToTask"];
+  const good = {
+    ...message("x", { parts: [{ text: "x" }, { text: "y" }], metadata: {}, taskId: "", contextId: "c" }),
+    id: "x",
+  };
+  const paths = [
+    "message",
+    "message.parts",
+    "message.parts.0",
+    "message.parts.0.text",
+    "message.messageId",
+    "message.role",
+  ];
+  const others = [
+    "message.metadata",
+    "message.taskId",
+    "message.contextId",
+    "configuration",
+    "metadata",
+    "tenant",
+    "id",
+  ];
+  const lists = [
+    "pageSize",
+    "pageToken",
+    "status",
+    "contextId",
+    "historyLength",
+    "statusTimestampAfter",
+    "includeArtifacts",
+  ];
+  const place = fc.constantFrom(...paths, ...others, ...lists);
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...methods), place, fc.jsonValue({ maxDepth: 3 }), async (method, path, value) => {
+      // deno-lint-ignore no-explicit-any
+      const params: any = structuredClone(good);
+      const keys = path.split(".");
+      const last = keys.pop()!;
+      keys.reduce((at, key) => at[key], params)[last] = value;
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+      const reply = await ask(port, { headers: callHeaders(OWNER), body });
+      assertEquals(reply.status, 200, body);
+      if (reply.headers.get("content-type") === "text/event-stream") return;
+      const { error } = JSON.parse(reply.body);
+      assert(error === undefined || [-32602, -32001, -32005].includes(error.code), `${body}\n${reply.body}`);
+    }),
+    { numRuns: 400 },
+  );
 });

@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { CapsuleError } from "../../src/base/mod.ts";
+import { CapsuleError, newId } from "../../src/base/mod.ts";
+import { noticeRequest, postNotice } from "../../src/delegation/mod.ts";
 import { diskTest, SmallDisk } from "../storms/small_disk.ts";
 import { ManualClock } from "./manual_clock.ts";
 import { HeldWork, OWNER, runDoor, SHOUT } from "./running_door.ts";
@@ -353,6 +354,31 @@ Deno.test("a completion needs no token and changes nothing but a look: forged, r
   await using other = await runDoor({ work: SHOUT });
   const reply = await ask(other.port, { headers: notice, body: "{}" });
   assertEquals(JSON.parse(reply.body).error.code, -31002);
+});
+
+Deno.test("the notice of a child that ended is delivered at its parent's door, and told why when it is not", async () => {
+  const delegation_id = newId("dlg");
+  const heard: string[] = [];
+  const completions = {
+    sessionId: "ses_mine",
+    isWaiting: (id: string) => id === delegation_id,
+    onCompletion: (id: string) => heard.push(id),
+  };
+  await using running = await runDoor({ work: SHOUT, completions });
+  const fields = {
+    delegation_id,
+    capsule_name: "local/worker",
+    capsule_version: "1.0.0",
+    session_id: "ses_child",
+    status: "ok",
+  } as const;
+  const address = { session_id: "ses_mine", context_id: "ctx_1", delegation_id, url: running.url };
+  assertEquals(await postNotice(running.url, noticeRequest(fields, address)), { delivered: true });
+  assertEquals(heard, [delegation_id]);
+  assertEquals(await postNotice(running.url, noticeRequest(fields, { ...address, session_id: "ses_other" })), {
+    delivered: false,
+    error: "this completion is addressed to another session",
+  });
 });
 
 Deno.test("/healthz, /readyz and /metrics: alive while it ticks, ready while it takes work, labels of few words", async () => {
