@@ -1,16 +1,23 @@
 import type { AgentCard } from "@a2a-js/sdk";
-import { CARD_PATH, cardReply, REST_PATH } from "./agent_card.ts";
-import type { CallError, Calls } from "./calls.ts";
-import { BodyFault, type HttpReply, type HttpRequest, jsonReply, refusalReply, textReply } from "./http_message.ts";
+import { CARD_PATH, cardReply, REST_PATH } from "./a2a/agent_card.ts";
+import type { CallError, Calls } from "./a2a/calls.ts";
+import {
+  BodyFault,
+  type HttpReply,
+  type HttpRequest,
+  jsonReply,
+  refusalReply,
+  textReply,
+} from "./http/http_message.ts";
 import { type Caller, identify } from "./identify.ts";
-import { type JsonBody, parseJsonBody } from "./json_body.ts";
-import { answerJsonRpc, busyReply, rpcError } from "./json_rpc.ts";
+import { type JsonBody, parseJsonBody } from "./a2a/json_body.ts";
+import { answerJsonRpc, busyReply, rpcError } from "./a2a/json_rpc.ts";
 import { isNotice, judgeNotice } from "./judge_notice.ts";
 import type { DoorLimits } from "./limits.ts";
 import type { RouteName } from "./metrics.ts";
 import type { CompletionReceiver, Credentials } from "./options.ts";
 import type { DoorPlaces } from "./places.ts";
-import { answerRest, restError, type RestRoute, restRoute } from "./rest.ts";
+import { answerRest, restError, type RestRoute, restRoute } from "./a2a/rest.ts";
 
 /** What a front desk needs to know. */
 export interface FrontDeskOptions {

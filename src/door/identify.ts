@@ -1,5 +1,5 @@
 import { hashToken } from "../records/mod.ts";
-import type { HttpRequest } from "./http_message.ts";
+import type { HttpRequest } from "./http/http_message.ts";
 import type { Credentials } from "./options.ts";
 import type { TaskOrigin } from "./work.ts";
 

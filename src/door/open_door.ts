@@ -1,18 +1,18 @@
 import { CapsuleError } from "../base/mod.ts";
-import { agentCard } from "./agent_card.ts";
-import { Calls } from "./calls.ts";
+import { agentCard } from "./a2a/agent_card.ts";
+import { Calls } from "./a2a/calls.ts";
 import { type Clock, SYSTEM_CLOCK } from "./clock.ts";
 import type { DoorEvent } from "./door_event.ts";
 import { FrontDesk } from "./front_desk.ts";
-import { HttpServer } from "./http_server.ts";
+import { HttpServer } from "./http/http_server.ts";
 import { DEFAULT_LIMITS } from "./limits.ts";
-import { MemoryStore } from "./memory_store.ts";
+import { MemoryStore } from "./tasks/memory_store.ts";
 import { DoorMetrics } from "./metrics.ts";
 import type { Credentials, Door, DoorOptions } from "./options.ts";
 import { DoorPlaces } from "./places.ts";
-import { TaskBoard } from "./task_board.ts";
-import { TaskHandler } from "./task_handler.ts";
-import type { TaskStore } from "./task_store.ts";
+import { TaskBoard } from "./tasks/task_board.ts";
+import { TaskHandler } from "./a2a/task_handler.ts";
+import type { TaskStore } from "./tasks/task_store.ts";
 
 const GRACE_MS = 10_000;
 /** Of the time to drain, what is kept for readers to hear the last word, once all is written. */
@@ -27,7 +27,7 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const store: TaskStore = options.storage.kind === "memory"
     ? new MemoryStore(limits)
-    : (await import("./sqlite_store.ts")).openSqliteStore(options.storage.path);
+    : (await import("./tasks/sqlite_store.ts")).openSqliteStore(options.storage.path);
   const listener = listen(options.listen, store);
   try {
     return new OpenDoor({ options, store, listener });

@@ -1,4 +1,4 @@
-import type { Field } from "../http1/mod.ts";
+import type { Field } from "../../http1/mod.ts";
 
 /** One request, its head checked; the body is still on its way. */
 export interface HttpRequest {

@@ -1,5 +1,5 @@
 import type { Task, TaskState } from "@a2a-js/sdk";
-import type { TaskOrigin } from "./work.ts";
+import type { TaskOrigin } from "../work.ts";
 
 /** A task and whose it is. */
 export interface TaskRecord {

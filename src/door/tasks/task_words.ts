@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
 import { type Artifact, type Message, type Part, Role, type Task, TaskState, type TaskStatus } from "@a2a-js/sdk";
-import { newId } from "../base/mod.ts";
-import type { TaskStateName } from "./door_event.ts";
-import type { TaskArtifact, TaskEnd } from "./work.ts";
+import { newId } from "../../base/mod.ts";
+import type { TaskStateName } from "../door_event.ts";
+import type { TaskArtifact, TaskEnd } from "../work.ts";
 
 const TERMINAL: ReadonlySet<TaskState> = new Set([
   TaskState.TASK_STATE_COMPLETED,

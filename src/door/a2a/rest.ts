@@ -1,7 +1,7 @@
 import { REST_PATH } from "./agent_card.ts";
 import type { CallError, Calls } from "./calls.ts";
-import { type HttpReply, type HttpRequest, jsonReply } from "./http_message.ts";
-import type { Caller } from "./identify.ts";
+import { type HttpReply, type HttpRequest, jsonReply } from "../http/http_message.ts";
+import type { Caller } from "../identify.ts";
 import type { JsonBody } from "./json_body.ts";
 import { busyReply } from "./json_rpc.ts";
 

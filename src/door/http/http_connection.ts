@@ -14,10 +14,10 @@ import {
   type Wire,
   WireReader,
   writeWhole,
-} from "../http1/mod.ts";
-import type { Clock } from "./clock.ts";
+} from "../../http1/mod.ts";
+import type { Clock } from "../clock.ts";
 import { BodyFault, type HttpReply, type HttpRequest, refusalReply } from "./http_message.ts";
-import type { DoorLimits } from "./limits.ts";
+import type { DoorLimits } from "../limits.ts";
 
 /** What all connections of a server share. */
 export interface ConnectionParts {

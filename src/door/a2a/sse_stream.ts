@@ -1,6 +1,6 @@
-import type { Clock } from "./clock.ts";
-import type { EventReader } from "./event_log.ts";
-import type { HttpReply } from "./http_message.ts";
+import type { Clock } from "../clock.ts";
+import type { EventReader } from "../tasks/event_log.ts";
+import type { HttpReply } from "../http/http_message.ts";
 
 /** What a stream is made of. */
 export interface SseOptions {

@@ -1,6 +1,6 @@
 import type { CallError, Calls } from "./calls.ts";
-import { type HttpReply, type HttpRequest, jsonReply } from "./http_message.ts";
-import type { Caller } from "./identify.ts";
+import { type HttpReply, type HttpRequest, jsonReply } from "../http/http_message.ts";
+import type { Caller } from "../identify.ts";
 import type { JsonBody } from "./json_body.ts";
 
 type RpcId = string | number | null;

@@ -1,7 +1,7 @@
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import { HttpConnection } from "./http_connection.ts";
 import type { HttpReply, HttpRequest } from "./http_message.ts";
-import type { DoorLimits } from "./limits.ts";
+import type { DoorLimits } from "../limits.ts";
 
 /** What a server is made of. */
 export interface HttpServerOptions {

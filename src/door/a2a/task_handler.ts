@@ -5,11 +5,11 @@ import {
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
-import type { Caller } from "./identify.ts";
-import type { LiveTask } from "./live_task.ts";
-import { placeOf } from "./memory_store.ts";
-import type { TaskBoard } from "./task_board.ts";
-import type { TaskPlace } from "./task_store.ts";
+import type { Caller } from "../identify.ts";
+import type { LiveTask } from "../tasks/live_task.ts";
+import { placeOf } from "../tasks/memory_store.ts";
+import type { TaskBoard } from "../tasks/task_board.ts";
+import type { TaskPlace } from "../tasks/task_store.ts";
 
 type Params<Method extends keyof A2ARequestHandler> = Parameters<A2ARequestHandler[Method]>[0];
 

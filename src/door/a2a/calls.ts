@@ -3,14 +3,14 @@ import { VersionNotSupportedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { PROTOCOL_VERSION } from "./agent_card.ts";
 import { checkParams } from "./check_params.ts";
-import { taskEvents } from "./artifact_pieces.ts";
-import type { Clock } from "./clock.ts";
-import type { EventReader } from "./event_log.ts";
-import type { HttpReply, HttpRequest } from "./http_message.ts";
-import type { Caller } from "./identify.ts";
-import type { DoorLimits } from "./limits.ts";
+import { taskEvents } from "../tasks/artifact_pieces.ts";
+import type { Clock } from "../clock.ts";
+import type { EventReader } from "../tasks/event_log.ts";
+import type { HttpReply, HttpRequest } from "../http/http_message.ts";
+import type { Caller } from "../identify.ts";
+import type { DoorLimits } from "../limits.ts";
 import { sseReply } from "./sse_stream.ts";
-import { DoorBusyError, type TaskBoard, type TaskStream } from "./task_board.ts";
+import { DoorBusyError, type TaskBoard, type TaskStream } from "../tasks/task_board.ts";
 import { callState, type TaskHandler, withHistory } from "./task_handler.ts";
 
 /** One operation of the protocol, whatever binding it came by. */

@@ -1,6 +1,6 @@
 import type { Message, Part } from "@a2a-js/sdk";
 import { ContentTypeNotSupportedError } from "@a2a-js/sdk/errors";
-import type { InputFile } from "./work.ts";
+import type { InputFile } from "../work.ts";
 
 /** What a message says, taken out of its parts. */
 export interface MessageContent {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { AgentCard } from "@a2a-js/sdk";
-import { type HttpReply, type HttpRequest, textReply } from "./http_message.ts";
-import type { DoorCard } from "./options.ts";
+import { type HttpReply, type HttpRequest, textReply } from "../http/http_message.ts";
+import type { DoorCard } from "../options.ts";
 
 /** Where the card is found. */
 export const CARD_PATH = "/.well-known/agent-card.json";

@@ -1,10 +1,10 @@
 import { Task, type TaskState } from "@a2a-js/sdk";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { join } from "@std/path";
-import { CapsuleError } from "../base/mod.ts";
-import { folderFault } from "../records/mod.ts";
+import { CapsuleError } from "../../base/mod.ts";
+import { folderFault } from "../../records/mod.ts";
 import type { TaskPage, TaskQuery, TaskRecord, TaskStore } from "./task_store.ts";
-import type { TaskOrigin } from "./work.ts";
+import type { TaskOrigin } from "../work.ts";
 
 /** The file in the folder. */
 const FILE = "tasks.sqlite";

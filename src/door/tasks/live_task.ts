@@ -1,10 +1,10 @@
 import { StreamResponse, type StreamResponse as Response, type Task, TaskState, type TaskStatus } from "@a2a-js/sdk";
 import { type ArtifactPiece, pieceEvent, piecesOf, taskEvents, textPieces } from "./artifact_pieces.ts";
-import type { Clock } from "./clock.ts";
+import type { Clock } from "../clock.ts";
 import { EventLog, type EventLogLimits } from "./event_log.ts";
 import type { TaskRecord, TaskStore } from "./task_store.ts";
 import { agentMessage, artifactOf, hasEnded, isResting, partOf, stateOf, statusOf, textPart } from "./task_words.ts";
-import type { TaskArtifact, TaskEnd, TaskVoice } from "./work.ts";
+import type { TaskArtifact, TaskEnd, TaskVoice } from "../work.ts";
 
 /** What a live task stands on. */
 export interface LiveTaskParts {
