@@ -1,7 +1,7 @@
 import type { Grants } from "../grants/mod.ts";
 import { SESSION_CEILINGS, type SessionLimits } from "../protocol/control/mod.ts";
-import type { ChildEnded } from "../session/mod.ts";
 import type { Authority } from "./fit_child.ts";
+import type { UnheardEnds } from "./unheard_ends.ts";
 
 /** A session of the tree that may delegate: the root, or a child at work. */
 export interface DelegatingSession {
@@ -12,7 +12,7 @@ export interface DelegatingSession {
   readonly envValues: Readonly<Record<string, string>>;
   remainingMs(): number;
   /** Ends that it has not heard of. */
-  readonly ends: Map<string, Promise<ChildEnded>>;
+  readonly ends: UnheardEnds;
 }
 
 /** A command has no model: it takes one token, so that every session counts in the tree's budget, and gives it back. */

@@ -34,6 +34,7 @@ import { readAnswer } from "./read_answer.ts";
 import { type ChildStart, sessionRequest } from "./session_request.ts";
 import { settleDelegation } from "./settle_delegation.ts";
 import { checkUnchanged } from "./spawnable.ts";
+import { UnheardEnds } from "./unheard_ends.ts";
 
 /** A child that was prepared. */
 interface Launch {
@@ -96,7 +97,7 @@ export class Launcher implements AsyncDisposable {
       authority: { grants: root.grants, limits, depth: 0 },
       envValues: root.envValues,
       remainingMs: () => root.remainingMs(),
-      ends: new Map(),
+      ends: new UnheardEnds(this.#options.maxUnheard),
     });
   }
 
@@ -125,7 +126,7 @@ export class Launcher implements AsyncDisposable {
       authority: { grants, limits, depth: slot.depth },
       envValues,
       remainingMs,
-      ends: new Map(),
+      ends: new UnheardEnds(this.#options.maxUnheard),
     });
     this.#options.onStart?.(places);
     return prepared;
@@ -179,6 +180,7 @@ export class Launcher implements AsyncDisposable {
   #launch(path: string, call: DelegateCall): ChildStarted | DelegateRefusal {
     const parent = this.#parents.get(path);
     if (parent === undefined) return { kind: "refused", message: "Delegate: the session that asks has ended" };
+    if (parent.ends.refusal !== undefined) return { kind: "refused", message: parent.ends.refusal };
     const spawnable = findFor(parent, call, (name) => this.#options.find(name));
     const authority = narrowFor(parent, call, spawnable);
     const component = spawnable.component(authority.grants.limits.memory_mb);
@@ -223,7 +225,7 @@ export class Launcher implements AsyncDisposable {
       authority,
       envValues: request.envValues,
       remainingMs: () => authority.limits.deadline_ms - (performance.now() - startedMs),
-      ends: new Map(),
+      ends: new UnheardEnds(this.#options.maxUnheard),
     });
     const launched: Launched = {
       delegation_id,
@@ -246,7 +248,7 @@ export class Launcher implements AsyncDisposable {
       clearTimeout(timer);
       return this.#close(ending, launch);
     });
-    launch.parent.ends.set(delegation_id, end);
+    launch.parent.ends.add(delegation_id, end);
     this.#closing.add(end);
     end.catch(() => {}).finally(() => this.#closing.delete(end));
     return { delegation_id, session_id, capsule: capsule_name, version: capsule_version, deadline_ms: deadlineMs };
@@ -303,16 +305,8 @@ export class Launcher implements AsyncDisposable {
   }
 
   async #ended(path: string, delegationId: string): Promise<ChildEnded> {
-    const { ends } = this.#parents.get(path) ?? {};
-    const end = ends?.get(delegationId);
-    if (end === undefined) {
-      throw new CapsuleError("tree.not_running", "Wait for a delegation: this session has none of that id");
-    }
-    try {
-      return await end;
-    } finally {
-      ends?.delete(delegationId);
-    }
+    const { ends = new UnheardEnds() } = this.#parents.get(path) ?? {};
+    return await ends.take(delegationId);
   }
 
   /** Ends a child of the session at that place; one of another's is none. It goes on by itself. */

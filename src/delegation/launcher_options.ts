@@ -38,6 +38,8 @@ export interface LauncherOptions extends Pick<SessionRequest, "home" | "runtime"
   warn(line: string): void;
   readonly processes?: ProcessWatch;
   readonly supervision?: Pick<SupervisorOptions, "admission" | "timings" | "drain">;
+  /** Delegations of one session that it may leave unasked for; default 64. */
+  readonly maxUnheard?: number;
   /** What a root says of itself. */
   onNotice?(notice: Notice): void;
   /** A root was started again. */
