@@ -59,6 +59,7 @@ const UNSUPPORTED_TYPE: CallError = {
 export class FrontDesk {
   readonly #options: FrontDeskOptions;
   #underWay = 0;
+  #large = 0;
 
   constructor(options: FrontDeskOptions) {
     this.#options = options;
@@ -129,8 +130,14 @@ export class FrontDesk {
   }
 
   async #serve(request: HttpRequest, desk: BindingDesk, caller: Caller): Promise<HttpReply> {
-    if (this.#underWay >= this.#options.limits.requests) return busyReply("Take a request: too many are under way");
+    const { limits } = this.#options;
+    const isLarge = (request.bodyBytes ?? Infinity) > limits.largeBodyBytes;
+    if (this.#underWay >= limits.requests) return busyReply("Take a request: too many are under way");
+    if (isLarge && this.#large >= limits.largeBodies) {
+      return busyReply("Take a request: too many large ones are under way");
+    }
     this.#underWay++;
+    if (isLarge) this.#large++;
     let isStreaming = false;
     try {
       const reply = await this.#call(request, desk, caller);
@@ -140,6 +147,7 @@ export class FrontDesk {
       return { ...reply, body: (write) => body(write).finally(() => this.#underWay--) };
     } finally {
       if (!isStreaming) this.#underWay--;
+      if (isLarge) this.#large--;
     }
   }
 

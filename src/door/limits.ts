@@ -14,6 +14,12 @@ export interface DoorLimits {
   readonly writeMs: number;
   /** Requests at once, streams with them; the next one is answered 503. */
   readonly requests: number;
+  /** A body above that is a large one, bytes. */
+  readonly largeBodyBytes: number;
+  /** Requests with a large body at once, or with one of unknown length; the next one is answered 503. */
+  readonly largeBodies: number;
+  /** What tasks that have not ended may hold in memory, bytes; a task that brings more is rejected. */
+  readonly liveBytes: number;
   /** Connections from which no token came yet; when there is one more, the oldest of them goes, once it had its time. */
   readonly unknownConnections: number;
   /** How long a client has at least to show its token, ms. */
@@ -44,6 +50,9 @@ export const DEFAULT_LIMITS: DoorLimits = {
   idleMs: 60_000,
   writeMs: 30_000,
   requests: 256,
+  largeBodyBytes: 256 * 1024,
+  largeBodies: 8,
+  liveBytes: 128 * 1024 * 1024,
   unknownConnections: 32,
   unknownMs: 250,
   connections: 1024,

@@ -269,6 +269,36 @@ Deno.test("requests at once: as many as allowed, then 503 with Retry-After; what
   assertEquals((await ask(port, { headers: callHeaders(OWNER), body: LIST })).status, 200);
 });
 
+Deno.test("large bodies: a few at once, then 503; tasks that hold too much are rejected, and there is room again after them", async () => {
+  const work = new HeldWork();
+  const megabyte = 1024 * 1024;
+  await using running = await runDoor({ work, limits: { largeBodies: 2, liveBytes: 10 * megabyte } });
+  const { port } = running;
+  // Two that have begun to send, by length and by chunks; a small one comes in beside them.
+  const headers = { ...callHeaders(OWNER), "content-type": "application/json" };
+  using first = await WireConnection.open(port);
+  await first.send(request(port, { headers: { ...headers, "content-length": String(megabyte) } }));
+  using second = await WireConnection.open(port);
+  await second.send(request(port, { headers: { ...headers, "transfer-encoding": "chunked" } }));
+  const refused = async () => (await ask(port, { headers: { ...headers, "content-length": String(megabyte) } })).status;
+  while (await refused() !== 503);
+  assertEquals((await call(port, "ListTasks", {})).result.totalSize, 0);
+  await second.send(`${LIST.length.toString(16)}\r\n${LIST}\r\n0\r\n\r\n`);
+  assertEquals((await second.reply()).status, 200);
+  const send = async () => {
+    const params = { ...message("x".repeat(megabyte)), configuration: { returnImmediately: true, historyLength: 0 } };
+    return (await call(port, "SendMessage", params)).result.task.status;
+  };
+  const states: string[] = [];
+  for (let count = 0; count < 6; count++) states.push((await send()).state);
+  assertEquals(states.map((state) => state.replace("TASK_STATE_", "")), [
+    ...Array(4).fill("SUBMITTED"),
+    ...Array(2).fill("REJECTED"),
+  ]);
+  for (let count = 0; count < 4; count++) (await work.next()).end({ state: "completed" });
+  while ((await send()).state !== "TASK_STATE_SUBMITTED");
+});
+
 Deno.test("100 000 unknown task ids leave nothing behind", async () => {
   await using running = await runDoor({ work: SHOUT });
   const { port } = running;

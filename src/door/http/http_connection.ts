@@ -166,6 +166,7 @@ export class HttpConnection {
         return values.length === 0 ? undefined : values.join(", ");
       },
       hasBody: !body.isTaken,
+      bodyBytes: head.framing === undefined ? 0 : head.framing.kind === "length" ? head.framing.bytes : undefined,
       readBody: async (maxBytes) => {
         const bytes = await body.read(maxBytes);
         this.#onBodyTaken();

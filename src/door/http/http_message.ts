@@ -9,6 +9,8 @@ export interface HttpRequest {
   /** A field's value; several are joined with `, `. */
   header(name: string): string | undefined;
   readonly hasBody: boolean;
+  /** How long the body is to be, when it says so. */
+  readonly bodyBytes: number | undefined;
   /** All of the body. @throws {BodyFault} */
   readBody(maxBytes: number): Promise<Uint8Array>;
   /** Says that its client has shown who it is: its connection counts as a known one from now on. */

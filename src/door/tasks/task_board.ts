@@ -16,7 +16,7 @@ import { GateError, LiveTask } from "./live_task.ts";
 import { readMessage } from "./read_message.ts";
 import { TaskLanes } from "./task_lanes.ts";
 import type { TaskPage, TaskQuery, TaskRecord, TaskStore } from "./task_store.ts";
-import { hasEnded, stateName, statusOf } from "./task_words.ts";
+import { hasEnded, stateName, statusOf, taskBytes } from "./task_words.ts";
 import type { DoorWork, TaskEnd } from "../work.ts";
 
 /** What a board is made of. */
@@ -204,7 +204,7 @@ export class TaskBoard {
     const history = [{ ...message, contextId, taskId: id }];
     const task: Task = { id, contextId, status, artifacts: [], history, metadata: undefined };
     const live = this.#liveOf({ task, principal: caller.principal, origin: caller.origin });
-    const refusal = this.#refusal();
+    const refusal = this.#refusal(task);
     this.#keep(() => live.submit());
     this.#live.set(id, live);
     if (refusal !== undefined) {
@@ -226,12 +226,14 @@ export class TaskBoard {
     return contextId;
   }
 
-  #refusal(): string | undefined {
-    const { accept, queueDepth } = this.#options;
+  #refusal(task: Task): string | undefined {
+    const { accept, queueDepth, limits } = this.#options;
     if (accept === "single" && this.#hasAccepted) return "this session takes one task, and has it";
     // One that begins at once does not wait.
     const waiting = this.#lanes.size + (this.#current === undefined ? 0 : 1);
-    return waiting > queueDepth ? `${queueDepth} tasks wait already` : undefined;
+    if (waiting > queueDepth) return `${queueDepth} tasks wait already`;
+    const held = [...this.#live.values()].reduce((sum, live) => sum + taskBytes(live.task), taskBytes(task));
+    return held > limits.liveBytes ? "what waits already is too large for one more of this size" : undefined;
   }
 
   #answer(message: Message, text: string, caller: Caller): LiveTask {
