@@ -12,6 +12,7 @@ export * from "./intelligence.ts";
 export { type JsonSchema, jsonSchema, MAX_JSON_DEPTH, MAX_SCHEMA_BYTES } from "./opaque_json.ts";
 export * from "./session_limits.ts";
 export * from "./spawn_payload.ts";
+export * from "./swap_intel.ts";
 export * from "./task_outcome.ts";
 export * from "./tool_catalogue.ts";
 export * from "./transcript.ts";

@@ -6,11 +6,13 @@ import {
   type BudgetGrant,
   type ControlMsg,
   decodeControl,
+  type Intelligence,
   type Msg,
   readAllowedTools,
   sealTranscript,
   type SpawnPayload,
   type SwapIntel,
+  swapIntel,
   type ToolAnswer,
   ToolCatalogue,
   type ToolDef,
@@ -65,7 +67,7 @@ let told = Promise.withResolvers<void>();
 let cancelled: string | undefined;
 let paused = false;
 let swap: SwapIntel | undefined;
-let model: string | undefined;
+let intelligence: Intelligence;
 let lastId = 0;
 
 /** Until it fits, or the session is cancelled. */
@@ -107,17 +109,19 @@ async function ask(question: object): Promise<ToolAnswer | BudgetGrant | undefin
   return answers.get(id);
 }
 
-/** Between two rounds it stands still, and takes another model. */
-async function reachBoundary(): Promise<void> {
+/** Between two rounds it stands still, and takes another model; whether the turn is to run again because of it. */
+async function reachBoundary(): Promise<boolean> {
   if (paused) {
     event("loop.paused");
     await until(() => !paused);
     event("loop.resumed");
   }
-  if (swap === undefined) return;
-  model = swap.model ?? model;
+  if (swap === undefined) return false;
+  const { next, report } = swapIntel(intelligence, swap);
+  intelligence = next;
   swap = undefined;
-  event("intel.swap", { model });
+  event(report.event, report.fields);
+  return report.event === "intel.swap" && report.fields.restart;
 }
 
 async function call(
@@ -129,6 +133,7 @@ async function call(
     say({ type: "gate", node: gate, payload: { tool: name } });
     await until(() => replies.has(gate));
     if (cancelled !== undefined) return undefined;
+    replies.delete(gate);
     say({ type: "gate_closed", node: gate, via: "reply" });
   }
   const found = catalogue.find(name);
@@ -144,7 +149,7 @@ async function askBudget(estimate: number): Promise<string | undefined> {
   const grant = await ask({ type: "budget_request", estimate });
   if (grant?.type !== "budget_grant") return "cancelled";
   if (!grant.ok) return "exhausted_tokens";
-  model = grant.model ?? model;
+  if (grant.model !== undefined) intelligence = { ...intelligence, model: grant.model };
   return undefined;
 }
 
@@ -152,10 +157,15 @@ async function playTurn(catalogue: ToolCatalogue, playbook: Playbook): Promise<S
   const messages: Msg[] = [];
   const shown: string[][] = [];
   const end = (status: string): ScriptedTurn => {
+    const { model } = intelligence;
     return { status, messages: sealTranscript(messages, { content: status, ts: 0 }), value: { model, shown } };
   };
-  for (const [round, { lists = {}, health, estimate, usage, text, calls = [] }] of playbook.rounds.entries()) {
-    await reachBoundary();
+  for (let round = 0; round < playbook.rounds.length; round++) {
+    if (await reachBoundary()) {
+      for (const list of [messages, shown]) list.length = 0;
+      round = 0;
+    }
+    const { lists = {}, health, estimate, usage, text, calls = [] } = playbook.rounds[round]!;
     if (cancelled !== undefined) return end("cancelled");
     for (const [server, names] of Object.entries(lists)) catalogue.replace(server, names.map(toolDef));
     if (health !== undefined) say({ type: "intel_health", ...health });
@@ -185,7 +195,7 @@ function outcomeOf(turn: ScriptedTurn) {
 /** Lives through its turns and gives its last word. */
 async function live(payload: SpawnPayload): Promise<object> {
   const patterns = readAllowedTools(payload.context_seed);
-  model = payload.intelligence!.model;
+  intelligence = payload.intelligence!;
   turns.push(payload.instruction);
   say({ type: "ready" });
   for (;;) {

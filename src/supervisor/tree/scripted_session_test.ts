@@ -168,6 +168,50 @@ Deno.test("scripted session: turns, budget, a tool, a gate, health, a swap while
   assertEquals(ending.outcome?.result, turns[1]);
 });
 
+Deno.test("scripted session: of swaps while it is held the last is applied, once and whole; the turn runs again only for another model", async () => {
+  type Swap = Parameters<SessionChild["swap"]>[0];
+  const swaps: readonly [swaps: readonly Partial<Swap>[], model: string, told: Record<string, unknown>][] = [
+    [[{ model: "second" }, { model: "third" }], "third", { model: "third", restart: false }],
+    [[{ model: "second", policy: "restart-turn" }], "second", { model: "second", restart: true }],
+    [[{ model: "first", policy: "restart-turn" }], "first", { model: "first", restart: false }],
+    [[{ model: "second", policy: "restart-turn" }, { model: "first" }], "first", { model: "first", restart: false }],
+    [[{ model: "second", uri: "https://ok.example,ftp://hunter2", policy: "restart-turn" }], "first", {
+      reason: "endpoint 2 of 2 in uri is neither https nor http",
+    }],
+  ];
+  const rounds = [{ text: "before", calls: [{ name: "act", gate: "allow" }] }, { text: "after" }];
+  for (const [index, [commands, model, fields]] of swaps.entries()) {
+    await using tree = new WatchedTree({
+      timings: shortTimings({ cancelMs: 10_000 }),
+      ports: { callTool: () => Promise.resolve({ result: "done", is_error: false }) },
+    });
+    const child = tree.spawn(scriptedLaunch({ own: ["act"], rounds }), { warm: true });
+    const times = (name: string) => noticed(tree, child).filter((found) => found === name).length;
+    await tree.until(() => times("gate") === 1);
+    assertEquals([child.pause(), child.reply("allow", "yes")], ["done", "taken"]);
+    await tree.until(() => times("loop.paused") === 1);
+    for (const swap of commands) {
+      assertEquals(child.swap({ uri: "https://other.example", policy: "finish-on-old", ...swap }), "done");
+    }
+    assertEquals([times("intel.swap"), times("intel.swap.reject"), child.resume()], [0, 0, "done"]);
+    const isAgain = fields["restart"] === true;
+    if (isAgain) {
+      await tree.until(() => times("gate") === 2);
+      assertEquals(child.reply("allow", "yes"), "taken");
+    }
+    await tree.until(() => times("turn") === 1);
+    assertEquals(child.close(), "done");
+    const { messages, value } = turnOf(await child.ended);
+    const said = messages.flatMap((message) => message.role === "assistant" ? [message.text] : []);
+    assertEquals([index, value.model, said], [index, model, ["before", "after"]]);
+    assertEquals(answersIn(messages), ["0.0 done"]);
+    assertEquals([times("gate"), times("turn.think")], isAgain ? [2, 3] : [1, 2]);
+    const told = tree.notices.filter((notice) => notice.kind === "event" && notice.event.startsWith("intel.swap"));
+    assertEquals(told.map((notice) => notice.kind === "event" && notice.fields), [fields]);
+    assert(!JSON.stringify(tree.notices).includes("hunter2"));
+  }
+});
+
 Deno.test("scripted session: a turn without the budget it asks for ends with that as its status, one with it goes on", async () => {
   const playbook: Playbook = { rounds: [{ usage: [3, 0], text: "first" }, { estimate: 10, text: "second" }] };
   for (const [treeTokens, status, rounds] of [[1_000, "completed", 2], [5, "exhausted_tokens", 1]] as const) {
