@@ -20,6 +20,8 @@ const TOKEN_BYTES = 32;
 const MAX_RECORD_BYTES = 1024 * 1024;
 const MAX_PEERS = 1_024;
 const PEER_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+/** Who has no token of a peer: what they may is not a peer's. */
+const RESERVED: readonly string[] = ["owner", "anonymous"];
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;
 
 /**
@@ -90,8 +92,9 @@ export class DoorFolder {
    * @throws `usage.bad_value` for a name that cannot be one; `home.unwritable`
    */
   addPeer(name: string): string {
-    if (!PEER_NAME.test(name)) {
-      throw new CapsuleError("usage.bad_value", "Read PEER: wanted letters, digits, dots, - and _, 64 at most");
+    if (!PEER_NAME.test(name) || RESERVED.includes(name)) {
+      const wanted = `letters, digits, dots, - and _, 64 at most, and not ${RESERVED.join(" or ")}`;
+      throw new CapsuleError("usage.bad_value", `Read PEER: wanted ${wanted}`);
     }
     const token = newToken();
     const others = this.peers().filter((peer) => peer.name !== name);

@@ -36,7 +36,7 @@ Deno.test("DoorFolder: a name that is none, a list that is junk, a planted link,
   withRoot((root) => {
     const folder = new DoorFolder(join(root, "door"));
     folder.make();
-    for (const name of ["", "../x", "a b", "-x", "x".repeat(65), "é"]) {
+    for (const name of ["", "../x", "a b", "-x", "x".repeat(65), "é", "owner", "anonymous"]) {
       assertEquals(codeOf(() => folder.addPeer(name)), "usage.bad_value", name);
     }
     for (const junk of ["{", "{}", '[{"name":"a"}]', '[{"name":"a","token_hash":"00"}]', '[{"name":"../a"}]']) {

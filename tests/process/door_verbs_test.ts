@@ -31,10 +31,11 @@ forEachMode("send, watch, cancel: by name, by session and by URL, each with its 
   const submitted = await bed.run(["send", "scribe", `printError("at work"); for (;;) {}`, "--no-wait"]);
   const task = submitted.stdout.trim();
   await served.untilLogged("at work");
-  const watching = bed.run(["watch", "scribe"]);
+  const watching = bed.start(["watch", "scribe", "--json"]);
+  await watching.stdout.waitFor(task);
   const cancelled = await bed.run(["cancel", task, "--json"]);
   assertEquals([cancelled.code, JSON.parse(cancelled.stdout).state], [0, "canceled"]);
-  assertEquals((await watching).code, 130);
+  assertEquals((await watching.result()).code, 130);
   assertEquals((await bed.run(["watch", "scribe", task])).code, 130);
   assertEquals((await bed.run(["watch", "scribe", ids.task_id])).stdout.trim(), "7");
 
