@@ -303,17 +303,17 @@ Deno.test("100 000 unknown task ids leave nothing behind", async () => {
   await using running = await runDoor({ work: SHOUT });
   const { port } = running;
   using connection = await WireConnection.open(port);
+  const headers = callHeaders(OWNER);
   const ask500 = async (round: number) => {
     let text = "";
     for (let at = 0; at < 500; at++) {
-      const id = `tsk_${(round * 500 + at).toString(16).padStart(32, "0")}`;
-      text += request(port, {
-        headers: callHeaders(OWNER),
-        body: JSON.stringify({ jsonrpc: "2.0", id: at, method: at % 2 ? "GetTask" : "CancelTask", params: { id } }),
-      });
+      const path = `/v1/tasks/tsk_${(round * 500 + at).toString(16).padStart(32, "0")}`;
+      text += at % 2
+        ? request(port, { method: "GET", path, headers })
+        : request(port, { path: `${path}:cancel`, headers });
     }
     await connection.send(text);
-    for (let at = 0; at < 500; at++) assertEquals(JSON.parse((await connection.reply()).body).error.code, -32001);
+    for (let at = 0; at < 500; at++) assertEquals((await connection.reply()).status, 404);
   };
   for (let round = 0; round < 20; round++) await ask500(round);
   const before = Deno.memoryUsage().rss;

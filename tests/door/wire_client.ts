@@ -218,7 +218,13 @@ function readEvent(text: string): WireEvent {
     else if (line.startsWith("data: ")) data.push(line.slice(6));
     else throw new Error(`no line of an event: ${JSON.stringify(line)}`);
   }
-  return { id, type, data: data.length === 0 ? undefined : JSON.parse(data.join("\n")) };
+  return {
+    id,
+    type,
+    get data() {
+      return data.length === 0 ? undefined : JSON.parse(data.join("\n"));
+    },
+  };
 }
 
 function decode(bytes: Uint8Array): string {
