@@ -1,7 +1,7 @@
 import { errorCodeOf, printableLine } from "../base/mod.ts";
 import { Launcher, type LauncherOptions } from "../delegation/mod.ts";
 import { achievedContainment, type Grants } from "../grants/mod.ts";
-import { probeHull, ProcessTree } from "../hull/mod.ts";
+import { PinnedFolder, probeHull, ProcessTree } from "../hull/mod.ts";
 import { runtimeFolder } from "../records/mod.ts";
 import { type CeilingPlaces, type CellRun, isCompiled, recordedDelegator } from "../session/mod.ts";
 import { type EndReason, OWN_PLACE } from "../supervisor/tree/mod.ts";
@@ -51,7 +51,7 @@ export class DelegatingRun implements AsyncDisposable {
       onStart: options.onStart,
       onEnd: options.onEnd,
       warn: (line) => warn(record, line),
-      ...(this.#processes === undefined ? {} : { processes: this.#processes }),
+      ...(this.#processes === undefined ? {} : { processes: this.#processes, openFolder: PinnedFolder.open }),
     });
     this.run = {
       delegator: recordedDelegator(this.#launcher.at(OWN_PLACE), trace),

@@ -1,7 +1,7 @@
 import { CapsuleError, newId, printableJson, printableLine, STATUS_EXIT } from "../base/mod.ts";
 import { Launcher } from "../delegation/mod.ts";
 import { achievedContainment, type Grants } from "../grants/mod.ts";
-import { probeHull } from "../hull/mod.ts";
+import { PinnedFolder, probeHull } from "../hull/mod.ts";
 import { type DoorSpec, SESSION_CEILINGS, type SessionLimits } from "../protocol/control/mod.ts";
 import type { TreeAction } from "../protocol/tree/mod.ts";
 import { DoorFolder, hashToken, ownService, runtimeFolder, type SessionPlaces } from "../records/mod.ts";
@@ -141,7 +141,7 @@ export class ServedCapsule {
       onNotice: (notice) => this.#hear(notice),
       onRestarted: (child) => this.#watch(child),
       warn: (line) => this.#warn(line),
-      ...(processes === undefined ? {} : { processes }),
+      ...(processes === undefined ? {} : { processes, openFolder: PinnedFolder.open }),
     });
   }
 

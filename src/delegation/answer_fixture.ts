@@ -1,9 +1,13 @@
 import { join } from "@std/path";
+import { PinnedFolder } from "../hull/mod.ts";
 import { DelegationIds } from "./delegation_ids.ts";
+import type { OpenKeepFolder } from "./keep_answer.ts";
 import { type Answer, readAnswer } from "./read_answer.ts";
 
 /** A task's id. */
 export const TASK = "tsk_01890000000070008000000000000003";
+
+const OPEN_FOLDER = Deno.build.os === "linux" ? PinnedFolder.open : undefined;
 
 /** A dead child's records and work folder, and the runtime directory of the session that delegated to it. */
 export class AnswerBed implements Disposable {
@@ -34,11 +38,13 @@ export class AnswerBed implements Disposable {
     Deno.symlinkSync(target, path);
   }
 
-  read(options: { taskId?: string; delegationId?: string; runtime?: string } = {}): Promise<Answer> {
-    const { taskId, delegationId = this.id, runtime = this.runtime } = options;
+  read(
+    options: { taskId?: string; delegationId?: string; runtime?: string; openFolder?: OpenKeepFolder | undefined } = {},
+  ): Promise<Answer> {
+    const { taskId, delegationId = this.id, runtime = this.runtime, openFolder = OPEN_FOLDER } = options;
     return readAnswer(
       { records: this.records, work: this.work, ...(taskId === undefined ? {} : { taskId }) },
-      { runtime, delegationId, minted: this.minted },
+      { runtime, delegationId, minted: this.minted, openFolder },
     );
   }
 

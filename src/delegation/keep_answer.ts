@@ -3,12 +3,25 @@ import { isId, writeAll } from "../base/mod.ts";
 import type { AnswerFile } from "./answer_file.ts";
 import type { DelegationIds } from "./delegation_ids.ts";
 
+/** A folder in which an answer is kept: names in it are found there, also when something else is put at its path. */
+export interface KeepFolder extends Disposable {
+  /** Makes a new file, 0600, and has `fill` write it. */
+  create<T>(name: string, fill: (write: (bytes: Uint8Array<ArrayBuffer>) => void) => Promise<T>): Promise<T>;
+  rename(from: string, to: string): void;
+  remove(name: string): void;
+}
+
+/** Port: opens a folder in another, and makes it when there is none. Its errors say `(os error N)` as Deno's own do. */
+export type OpenKeepFolder = (parent: string, name: string) => KeepFolder;
+
 /** Where whole answers are kept: the runtime directory of the session that delegated. */
 export interface AnswerKeep {
   readonly runtime: string;
   readonly delegationId: string;
   /** Any other id never names a file. */
   readonly minted: Pick<DelegationIds, "has">;
+  /** Absent where the host has no such folders: then who can write in the runtime directory may move what is kept. */
+  readonly openFolder?: OpenKeepFolder | undefined;
 }
 
 /** The largest answer that is kept, bytes. */
@@ -18,6 +31,8 @@ const FOLDER = "delegations";
 const CHUNK_BYTES = 64 * 1024;
 const FULL = /\(os error (28|122)\)/;
 const FORBIDDEN = /\(os error (1|13|30)\)/;
+/** Something else was put at the folder's name since it was looked at. */
+const SWAPPED = /\(os error (20|40)\)/;
 
 /** A kept answer's place below the runtime directory: what its reader is told. */
 export function keptName(delegationId: string): string {
@@ -30,49 +45,70 @@ export function keptName(delegationId: string): string {
  */
 export async function keepAnswer(
   file: Pick<AnswerFile, "handle" | "bytes">,
-  { runtime, delegationId, minted }: AnswerKeep,
+  { runtime, delegationId, minted, openFolder = openByPath }: AnswerKeep,
 ): Promise<string | undefined> {
   if (!isId(delegationId, "dlg") || !minted.has(delegationId)) return "its delegation is not one of this launcher's";
   if (file.bytes > MAX_KEPT_BYTES) return "too large";
-  const folder = join(runtime, FOLDER);
-  const path = join(runtime, keptName(delegationId));
-  const temporary = join(folder, `.${delegationId}.${crypto.randomUUID()}.tmp`);
   try {
-    const fault = openFolder(runtime, folder);
+    const fault = lookAround(runtime);
     if (fault !== undefined) return fault;
-    const there = lookAt(path);
+    const there = lookAt(join(runtime, keptName(delegationId)));
     if (there !== undefined) return there.isFile ? undefined : "something else stands in its place";
-    if (!await copy(file, temporary)) return "too large";
-    Deno.renameSync(temporary, path);
-    return undefined;
+    using folder = openFolder(runtime, FOLDER);
+    return await keepIn(folder, file, `${delegationId}.txt`);
   } catch (error) {
     return whyNot(error);
-  } finally {
-    removeQuietly(temporary);
   }
 }
 
-/** Makes the folder when it is missing; names what is wrong with it otherwise. */
-function openFolder(runtime: string, folder: string): string | undefined {
+async function keepIn(folder: KeepFolder, file: Pick<AnswerFile, "handle">, name: string): Promise<string | undefined> {
+  const temporary = `.${name}.${crypto.randomUUID()}.tmp`;
+  let isKept = false;
+  try {
+    if (!await folder.create(temporary, (write) => copy(file, write))) return "too large";
+    folder.rename(temporary, name);
+    isKept = true;
+    return undefined;
+  } finally {
+    if (!isKept) removeQuietly(folder, temporary);
+  }
+}
+
+/** What is wrong with the places, in words; what is put there afterwards is the folder's to withstand. */
+function lookAround(runtime: string): string | undefined {
   if (lookAt(runtime)?.isDirectory !== true) return "the runtime directory is no folder";
-  const there = lookAt(folder);
-  if (there === undefined) Deno.mkdirSync(folder, { mode: 0o700 });
-  else if (there.isSymlink) return `a link stands at ${FOLDER}`;
-  else if (!there.isDirectory) return `${FOLDER} is no folder`;
-  return undefined;
+  const there = lookAt(join(runtime, FOLDER));
+  if (there?.isSymlink) return `a link stands at ${FOLDER}`;
+  return there === undefined || there.isDirectory ? undefined : `${FOLDER} is no folder`;
 }
 
 /** Whether all of it was copied: what grew beyond the bound meanwhile is not. */
-async function copy({ handle }: Pick<AnswerFile, "handle">, path: string): Promise<boolean> {
-  using target = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
+async function copy(
+  { handle }: Pick<AnswerFile, "handle">,
+  write: (bytes: Uint8Array<ArrayBuffer>) => void,
+): Promise<boolean> {
   const chunk = new Uint8Array(CHUNK_BYTES);
   for (let at = 0;;) {
     const { bytesRead } = await handle.read(chunk, 0, chunk.length, at);
     if (bytesRead === 0) return true;
     at += bytesRead;
     if (at > MAX_KEPT_BYTES) return false;
-    writeAll(target, chunk.subarray(0, bytesRead));
+    write(chunk.subarray(0, bytesRead));
   }
+}
+
+function openByPath(parent: string, name: string): KeepFolder {
+  const path = join(parent, name);
+  if (lookAt(path) === undefined) Deno.mkdirSync(path, { mode: 0o700 });
+  return {
+    async create(file, fill) {
+      using target = await Deno.open(join(path, file), { write: true, createNew: true, mode: 0o600 });
+      return await fill((bytes) => writeAll(target, bytes));
+    },
+    rename: (from, to) => Deno.renameSync(join(path, from), join(path, to)),
+    remove: (file) => Deno.removeSync(join(path, file)),
+    [Symbol.dispose]() {},
+  };
 }
 
 function lookAt(path: string): Deno.FileInfo | undefined {
@@ -88,11 +124,12 @@ function lookAt(path: string): Deno.FileInfo | undefined {
 function whyNot(error: unknown): string {
   const reason = error instanceof Error ? error.message : "";
   if (FULL.test(reason)) return "the disk is full";
+  if (SWAPPED.test(reason)) return `${FOLDER} is no folder`;
   return FORBIDDEN.test(reason) ? "the folder cannot be written" : "it could not be copied";
 }
 
-function removeQuietly(path: string): void {
+function removeQuietly(folder: KeepFolder, name: string): void {
   try {
-    Deno.removeSync(path);
-  } catch { /* it is where it belongs, or never was */ }
+    folder.remove(name);
+  } catch { /* it never was */ }
 }

@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { diskTest, SmallDisk } from "../../tests/storms/small_disk.ts";
+import { PinnedFolder } from "../hull/mod.ts";
 import { AnswerBed } from "./answer_fixture.ts";
-import { MAX_KEPT_BYTES } from "./keep_answer.ts";
+import { MAX_KEPT_BYTES, type OpenKeepFolder } from "./keep_answer.ts";
 import { MAX_OUTPUT_BYTES } from "./read_answer.ts";
 
 const LONG = "x".repeat(MAX_OUTPUT_BYTES) + "the tail";
@@ -38,6 +39,33 @@ Deno.test("keepAnswer: a link planted for the folder or the file is not followed
   assertEquals(bed.parentFiles(), [`runtime/delegations/${bed.id}.txt`]);
   Deno.removeSync(bed.kept);
   assert((await bed.read()).text!.includes("the whole answer is delegations/"));
+});
+
+Deno.test({
+  name: "keepAnswer: a link put in the folder's place after it was looked at, or was opened, leads nothing outside",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    for (const when of ["looked at", "opened"]) {
+      using bed = longBed();
+      const outside = `${bed.root}/outside`;
+      for (const path of [outside, `${bed.runtime}/delegations`]) Deno.mkdirSync(path);
+      const swap = () => {
+        Deno.renameSync(`${bed.runtime}/delegations`, `${bed.runtime}/moved`);
+        bed.link(outside, `${bed.runtime}/delegations`);
+      };
+      const openFolder: OpenKeepFolder = (parent, name) => {
+        if (when === "looked at") swap();
+        const folder = PinnedFolder.open(parent, name);
+        if (when === "opened") swap();
+        return folder;
+      };
+      if (when === "looked at") await assertNotKept(bed, "delegations is no folder", { openFolder });
+      else assert((await bed.read({ openFolder })).text!.includes("the whole answer is delegations/"));
+      assertEquals([when, [...Deno.readDirSync(outside)]], [when, []]);
+      const moved = [...Deno.readDirSync(`${bed.runtime}/moved`)].map(({ name }) => name);
+      assertEquals(moved, when === "opened" ? [`${bed.id}.txt`] : []);
+    }
+  },
 });
 
 Deno.test("keepAnswer: a folder that is none, a runtime directory that is gone or a link", async () => {

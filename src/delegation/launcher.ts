@@ -291,7 +291,7 @@ export class Launcher implements AsyncDisposable {
     try {
       const answer = await readAnswer(
         { records: places.records, work: places.work },
-        { runtime: parent.runtime, delegationId, minted: this.#ids },
+        { runtime: parent.runtime, delegationId, minted: this.#ids, openFolder: this.#options.openFolder },
       );
       for (const path of answer.refused) this.#options.warn(`Read the answer of ${places.id}: refused ${path}`);
       const { status, duration_ms } = ended;

@@ -9,6 +9,7 @@ import type {
   SpawnRequest,
   SupervisorOptions,
 } from "../supervisor/tree/mod.ts";
+import type { OpenKeepFolder } from "./keep_answer.ts";
 import type { Spawnable, Unspawnable } from "./spawnable.ts";
 
 /** The session of the launcher's own process: what it may do bounds all that is below it. */
@@ -37,6 +38,8 @@ export interface LauncherOptions extends Pick<SessionRequest, "home" | "runtime"
   /** One line for the operator. */
   warn(line: string): void;
   readonly processes?: ProcessWatch;
+  /** Opens the folders in which whole answers are kept. */
+  readonly openFolder?: OpenKeepFolder;
   readonly supervision?: Pick<SupervisorOptions, "admission" | "timings" | "drain">;
   /** Delegations of one session that it may leave unasked for; default 64. */
   readonly maxUnheard?: number;

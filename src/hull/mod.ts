@@ -5,6 +5,7 @@
  * @module
  */
 export type { TerminalDescriptor } from "./descriptors.ts";
+export { PinnedFolder } from "./pinned_folder.ts";
 export { type HullProbe, probeHull } from "./probe.ts";
 export { type HullReport, ProcessHull } from "./process_hull.ts";
 export { ProcessTree } from "./process_tree.ts";

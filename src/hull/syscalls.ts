@@ -39,6 +39,7 @@ export const CALLS = {
   landlock_create_ruleset: [444, 444],
   landlock_restrict_self: [446, 446],
   listen: [50, 201],
+  mkdirat: [258, 34],
   open: [2, NONE],
   openat: [257, 56],
   openat2: [437, 437],
@@ -46,6 +47,7 @@ export const CALLS = {
   prlimit64: [302, 261],
   read: [0, 63],
   readlinkat: [267, 78],
+  renameat2: [316, 276],
   rt_sigqueueinfo: [129, 138],
   rt_tgsigqueueinfo: [297, 240],
   seccomp: [317, 277],
@@ -56,9 +58,11 @@ export const CALLS = {
   tgkill: [234, 131],
   umask: [95, 166],
   uname: [63, 160],
+  unlinkat: [263, 35],
   utimensat: [280, 88],
   wait4: [61, 260],
   waitid: [247, 95],
+  write: [1, 64],
 } as const satisfies Record<string, SyscallNumbers>;
 
 /** Name of a call in {@link CALLS}. */
