@@ -35,6 +35,14 @@ export type EndedBy =
   | "protocol_broken"
   | "not_ready";
 
+const LIMITS: readonly EndedBy[] = ["memory", "cpu", "output"];
+const LIMIT_EXIT = 8;
+
+/** The exit status of what ended so: a session that met one of its limits has that as its own, whatever its status. */
+export function exitCodeOf(status: SessionStatus, endedBy: EndedBy): number {
+  return status === "failed" && LIMITS.includes(endedBy) ? LIMIT_EXIT : STATUS_EXIT[status];
+}
+
 const TERMINAL: readonly SessionStatus[] = ["exhausted_tokens", "cancelled", "crashed"];
 
 /** Whether the answer is what was asked for. */

@@ -1,4 +1,4 @@
-import { CapsuleError, newId, printableJson, printableLine, STATUS_EXIT } from "../base/mod.ts";
+import { CapsuleError, exitCodeOf, newId, printableJson, printableLine } from "../base/mod.ts";
 import { Launcher } from "../delegation/mod.ts";
 import { achievedContainment, type Grants } from "../grants/mod.ts";
 import { PinnedFolder, probeHull } from "../hull/mod.ts";
@@ -317,7 +317,7 @@ export class ServedCapsule {
     return {
       session_id,
       status,
-      exit_code: STATUS_EXIT[status],
+      exit_code: exitCodeOf(status, ended_by),
       ended_by,
       ...(detail === undefined ? {} : { detail }),
     };

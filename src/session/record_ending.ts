@@ -1,4 +1,4 @@
-import { STATUS_EXIT } from "../base/mod.ts";
+import { exitCodeOf } from "../base/mod.ts";
 import { recordEnd, type SessionEnd, type SessionPlaces } from "../records/mod.ts";
 import type { ChildEnding } from "../supervisor/tree/mod.ts";
 
@@ -16,7 +16,7 @@ function endOf({ status, ended_by, detail, tail, duration_ms }: ChildEnding): Se
   const why = [detail ?? "", lastLine].filter((part) => part !== "").join("; its last line: ");
   return {
     status,
-    exit_code: STATUS_EXIT[status],
+    exit_code: exitCodeOf(status, ended_by),
     ended_by,
     duration_ms,
     ...(why === "" ? {} : { detail: why }),

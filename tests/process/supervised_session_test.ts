@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { recordEnding } from "../../src/session/mod.ts";
 import {
   CHILD_TIMINGS,
@@ -11,8 +11,16 @@ import { WIDE } from "../../src/supervisor/tree/tree_fixture.ts";
 import { Bed, forEachMode, forMode, REPOSITORY } from "../harness.ts";
 import { childrenOf, waitForEnd } from "../processes.ts";
 import { assertNothingLeft, processesOf } from "./leftovers.ts";
-import { prepareGuest, readAnswer, readTrace, type SessionOptions, waitForText } from "./running_session.ts";
+import {
+  prepareCapsule,
+  prepareGuest,
+  readAnswer,
+  readTrace,
+  type SessionOptions,
+  waitForText,
+} from "./running_session.ts";
 import type { PreparedSession } from "../../src/session/mod.ts";
+import { warmGuest } from "../warm_cache.ts";
 
 /** How many sessions answer one after the other, which can be set, and how many at once. */
 const MANY = Number(Deno.env.get("BOLL_TEST_SESSIONS") ?? "300");
@@ -25,6 +33,12 @@ async function spawnIn(tree: Supervisor, bed: Bed, name: string, options: Sessio
   const child = tree.spawn({ limits: launch.payload.limits, role: "command", prepare: (): SessionLaunch => launch });
   if (child.kind !== "child") throw new Error(`Spawn a session: refused at ${child.gate}`);
   return { child, prepared };
+}
+
+/** Until the session has a cell. */
+async function waitForCell(child: SessionChild): Promise<void> {
+  const hasCell = ({ pid = 0 }) => pid > 0 && childrenOf(pid).length > 0;
+  while (!hasCell(child.node())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 function causeOf({ status, ended_by, outcome }: ChildEnding): unknown[] {
@@ -95,6 +109,54 @@ forEachMode(
     const { status, exit_code, ended_by } = readTrace(prepared).at(-1)!;
     assertEquals([status, exit_code, ended_by], ["deadline", 124, "stuck"]);
     prepared[Symbol.dispose]();
+  },
+);
+
+/** Ever longer messages: each but the last leaves room for the next to come in, and what is made of it is four times that. */
+const GROWING_BYTES = [1, 2, 4, 8, 15].map((mib) => mib * 2 ** 20);
+
+forMode(
+  "binary",
+  "supervised session: one that fills its memory beyond its limit ends as memory, and its cell with it; one with room enough goes on",
+  async (bed) => {
+    const path = Deno.realPathSync(await warmGuest(bed, "loop"));
+    assertEquals((await bed.run(["run", "--dry-run", "--memory", "1m", path])).code, 0);
+    for (
+      const [memory_bytes, ends] of [[2 ** 20, ["failed", "memory"]], [2 ** 30, ["cancelled", "terminated"]]] as const
+    ) {
+      const rejected: string[] = [];
+      const last = Promise.withResolvers<void>();
+      await using tree = new Supervisor({
+        treeTokens: 1_000,
+        ports: {
+          notice: (_, notice) => {
+            if (notice.kind !== "event" || notice.event !== "intel.swap.reject") return;
+            if (rejected.push(notice.event) === GROWING_BYTES.length) last.resolve();
+          },
+        },
+      });
+      using prepared = await prepareCapsule(bed, path, { guestLimits: { memory_mb: 1 }, limits: { memory_bytes } });
+      const { launch, places } = prepared;
+      const child = tree.spawn({ limits: launch.payload.limits, role: "command", prepare: () => launch });
+      assert(child.kind === "child");
+      await waitForCell(child);
+      const [cell] = childrenOf(child.node().pid!);
+      for (const bytes of GROWING_BYTES) {
+        const swap = { uri: "", policy: "finish-on-old", unknown: "x".repeat(bytes) } as const;
+        assertEquals(child.swap(swap), "done");
+      }
+      await Promise.race([last.promise, child.ended]);
+      if (ends[1] === "terminated") await tree.stop(child.path);
+      const ending = await child.ended;
+      assertEquals<unknown>([ending.status, ending.ended_by], ends, JSON.stringify(ending));
+      await waitForEnd(cell!);
+      if (ends[1] !== "memory") continue;
+      assertStringIncludes(ending.detail!, "at its memory limit");
+      recordEnding(places, ending);
+      const { status, exit_code, ended_by } = readTrace(prepared).at(-1)!;
+      assertEquals([status, exit_code, ended_by], ["failed", 8, "memory"]);
+    }
+    assertNothingLeft(bed);
   },
 );
 
