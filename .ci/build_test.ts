@@ -19,6 +19,7 @@ const ROOT = join(import.meta.dirname!, "..");
 
 /** Whose work is inside: whoever lets another package in says so here. */
 const EMBEDDED = [
+  "pkg:npm/%40a2a-js/sdk@1.3.0",
   "pkg:npm/%40bytecodealliance/jco@1.35.0",
   "pkg:npm/%40bytecodealliance/jco-transpile@0.15.0",
   "pkg:npm/deno-std@1.4.0",
