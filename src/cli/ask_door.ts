@@ -143,9 +143,8 @@ class Teller {
   #tellEnd({ task_id, state, reason }: Omit<TaskView, "answer" | "files">): void {
     if (state === "completed") return;
     const why = reason === undefined ? "" : `: ${printableLine(reason, 1_000)}`;
-    const how = state === "input_required"
-      ? `it asks${why}; answer with --task ${task_id}`
-      : `${task_id} ${state}${why}`;
+    const id = printableLine(task_id, 200);
+    const how = state === "input_required" ? `it asks${why}; answer with --task ${id}` : `${id} ${state}${why}`;
     this.#context.stderr.write(`boll: ${how}\n`);
   }
 
