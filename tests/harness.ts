@@ -2,8 +2,8 @@
  * The bed of every test that crosses rooms: boll as a person starts it, from source and as the executable, with a home
  * of its own that is gone afterwards.
  *
- * `forEachMode("run: what must hold", async (bed) => { … })` registers one test for each mode. A test never waits for a
- * clock: the time limit is a net that fails it.
+ * `forEachMode("run: what must hold", async (bed) => { … })` registers one test for each mode, `forExecutable` one for the
+ * executable. A test never waits for a clock: the time limit is a net that fails it.
  * @module
  */
 import { join } from "@std/path";
@@ -46,6 +46,14 @@ export interface ProbeResult extends RunResult {
 /** Registers `body` once for each mode, in a new bed each time. */
 export function forEachMode(name: string, body: (bed: Bed) => Promise<void>): void {
   for (const mode of MODES) forMode(mode, name, body);
+}
+
+/**
+ * Registers `body` for the executable, and from source too where `BOLL_TEST_MODES` is `all`: for tests of whole
+ * processes, which cost much, and whose subject only the executable has whole.
+ */
+export function forExecutable(name: string, body: (bed: Bed) => Promise<void>): void {
+  for (const mode of Deno.env.get("BOLL_TEST_MODES") === "all" ? MODES : ["binary"] as const) forMode(mode, name, body);
 }
 
 /** Registers `body` for one mode only: wall tests need the executable. */

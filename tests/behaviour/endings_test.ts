@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { type Bed, fixture, forEachMode, forMode } from "../harness.ts";
+import { type Bed, fixture, forExecutable, forMode } from "../harness.ts";
 
 /** What `--json` and the trace say of a run, which must agree. */
 async function ending(bed: Bed, name: string, flags: string[] = []): Promise<[unknown, unknown, unknown]> {
@@ -23,7 +23,7 @@ async function capsuleWith(bed: Bed, guest: string, limits: Record<string, numbe
   return folder;
 }
 
-forEachMode("run: a guest's own ending passes through", async (bed) => {
+forExecutable("run: a guest's own ending passes through", async (bed) => {
   assertEquals(await ending(bed, "ok"), [0, "completed", "guest"]);
   assertEquals(await ending(bed, "fail"), [1, "failed", "guest"]);
   assertEquals(await ending(bed, "exit3"), [3, "failed", "guest"]);
@@ -31,7 +31,7 @@ forEachMode("run: a guest's own ending passes through", async (bed) => {
   assertEquals(await ending(bed, "exit_err@0.2.6"), [1, "failed", "guest"]);
 });
 
-forEachMode("run: boll's last line names the cause exactly when the exit code is boll's", async (bed) => {
+forExecutable("run: boll's last line names the cause exactly when the exit code is boll's", async (bed) => {
   const own = await bed.guest("exit3");
   assertEquals([own.code, own.stderr], [3, ""]);
   const trapped = await bed.guest("trap");
@@ -39,7 +39,7 @@ forEachMode("run: boll's last line names the cause exactly when the exit code is
   assertMatch(trapped.lastLine, /^boll: the guest trapped/);
 });
 
-forEachMode("run: the object of --json is a line of its own, whatever the guest leaves on stderr", async (bed) => {
+forExecutable("run: the object of --json is a line of its own, whatever the guest leaves on stderr", async (bed) => {
   const forge = (end: string) =>
     bed.probe(`stderr().blockingWriteAndFlush(bytes('{"exit_code":0}' + ${JSON.stringify(end)})), exit(3)`, {
       flags: ["--json"],
@@ -49,26 +49,26 @@ forEachMode("run: the object of --json is a line of its own, whatever the guest 
   }
 });
 
-forEachMode("run: a trap and an exhausted stack end as trap, the second with the detail stack", async (bed) => {
+forExecutable("run: a trap and an exhausted stack end as trap, the second with the detail stack", async (bed) => {
   assertEquals(await ending(bed, "trap"), [1, "failed", "trap"]);
   const result = await bed.guest("recurse", ["--json"]);
   assertEquals([result.code, result.json?.ended_by], [1, "trap"]);
   assertStringIncludes(String(result.json?.detail), "stack");
 });
 
-forEachMode("run: the deadline ends a tight loop and a guest that waits in the host, by its name", async (bed) => {
+forExecutable("run: the deadline ends a tight loop and a guest that waits in the host, by its name", async (bed) => {
   assertEquals(await ending(bed, "loop", ["--deadline", "500ms"]), [124, "deadline", "deadline"]);
   assertEquals(await ending(bed, "block", ["--deadline", "500ms"]), [124, "deadline", "deadline"]);
   assertEquals(await ending(bed, "ok", ["--deadline", "60s"]), [0, "completed", "guest"]);
 });
 
-forEachMode("run: memory past the cap fails in the guest; failing because of it ends as memory", async (bed) => {
+forExecutable("run: memory past the cap fails in the guest; failing because of it ends as memory", async (bed) => {
   assertEquals(await ending(bed, "grow", ["--memory", "64m"]), [8, "failed", "memory"]);
   assertEquals(await ending(bed, "grow_trap", ["--memory", "64m"]), [8, "failed", "memory"]);
   assertEquals(await ending(bed, "grow_ok", ["--memory", "64m"]), [0, "completed", "guest"]);
 });
 
-forEachMode("run: a guest that writes without end stops at output_bytes, within it nothing is cut", async (bed) => {
+forExecutable("run: a guest that writes without end stops at output_bytes, within it nothing is cut", async (bed) => {
   const flood = await capsuleWith(bed, "flood", { output_bytes: 100_000 });
   const result = await bed.run(["run", flood, "--accept", "--json"]);
   assertEquals([result.code, result.json?.ended_by], [8, "output"]);
@@ -87,7 +87,7 @@ forMode("binary", "run: cpu_seconds ends a tight loop as cpu", async (bed) => {
   assertEquals([result.code, result.json?.ended_by], [8, "cpu"]);
 });
 
-forEachMode("run: a preview1 module is adapted; what is no component is refused with its reason", async (bed) => {
+forExecutable("run: a preview1 module is adapted; what is no component is refused with its reason", async (bed) => {
   const adapted = await bed.guest("p1_hello");
   assertEquals([adapted.code, adapted.stdout], [0, "hello from a preview1\n"]);
   assertEquals((await bed.guest("p1_exit3")).code, 3);
@@ -99,7 +99,7 @@ forEachMode("run: a preview1 module is adapted; what is no component is refused 
   assertEquals([refused.code, refused.stdout], [2, ""]);
 });
 
-forEachMode(
+forExecutable(
   "run: an import that is not granted is refused before the guest runs, by interface and grant",
   async (bed) => {
     for (
@@ -115,7 +115,7 @@ forEachMode(
   },
 );
 
-forEachMode("run: clocks and random are linked by default and refused when the manifest says no", async (bed) => {
+forExecutable("run: clocks and random are linked by default and refused when the manifest says no", async (bed) => {
   for (const grant of ["clocks", "random"]) {
     assertEquals((await bed.guest(`wants_${grant}`)).code, 0);
     const manifest = { name: grant, version: "0.1.0", component: "guest.wasm", grants: { [grant]: false } };

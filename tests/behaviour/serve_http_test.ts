@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
-import { fixture, forEachMode, forMode, REPOSITORY, type TraceEvent } from "../harness.ts";
+import { fixture, forExecutable, forMode, REPOSITORY, type TraceEvent } from "../harness.ts";
 import { assertNothingLeft, cellsOf, waitForNoProcess } from "../process/leftovers.ts";
 import { peakMemoryBytes } from "../processes.ts";
 import {
@@ -29,7 +29,7 @@ async function askUntilServed(ask: () => Promise<Response>): Promise<string> {
   }
 }
 
-forEachMode(
+forExecutable(
   "serve-http: requests and responses whole, each in an instance of its own, and a record of each",
   (bed) =>
     withService(bed, ["--cells", "2"], async ({ url }, get) => {
@@ -58,7 +58,7 @@ forEachMode(
     }),
 );
 
-forEachMode(
+forExecutable(
   "serve-http: what goes wrong in one request is its own 500, and the next is served",
   (bed) =>
     withService(bed, ["--cells", "1", "--memory", "64m"], async (_, get) => {
@@ -84,7 +84,7 @@ forEachMode(
     }),
 );
 
-forEachMode(
+forExecutable(
   "serve-http: a body leaves as its guest wrote it, whatever encoding the client takes",
   (bed) =>
     withService(bed, ["--cells", "1"], async ({ port }) => {
@@ -102,7 +102,7 @@ forEachMode(
     }),
 );
 
-forEachMode(
+forExecutable(
   "serve-http: a guest that never lets go is ended at its deadline with its cell, which is replaced",
   (bed) =>
     withService(bed, ["--cells", "1", "--deadline", "1s"], async (service, get) => {
@@ -127,7 +127,7 @@ forEachMode(
     }),
 );
 
-forEachMode(
+forExecutable(
   "serve-http: a lost cell costs what may not be asked twice; a GET is asked once more",
   (bed) =>
     withService(bed, ["--cells", "1"], async (service, get) => {
@@ -140,7 +140,7 @@ forEachMode(
     }),
 );
 
-forEachMode(
+forExecutable(
   "serve-http: who comes when too many wait is told to come again",
   (bed) =>
     withService(bed, ["--cells", "1", "--concurrency", "1", "--queue", "2"], async (_, get) => {
@@ -162,7 +162,7 @@ forEachMode(
     }),
 );
 
-forEachMode(
+forExecutable(
   "serve-http: a client that goes away ends its guest's work",
   (bed) =>
     withService(bed, ["--cells", "1", "--concurrency", "2"], async (_, get) => {
@@ -213,7 +213,7 @@ forMode(
     }),
 );
 
-forEachMode(
+forExecutable(
   "serve-http: heads that lie or are too large are refused before any guest sees them",
   (bed) =>
     withService(bed, ["--cells", "1", "--max-body", "1m"], async ({ port }, get) => {
@@ -254,7 +254,7 @@ forEachMode(
     }),
 );
 
-forEachMode("serve-http: a signal lets what is under way end, a second one does not", async (bed) => {
+forExecutable("serve-http: a signal lets what is under way end, a second one does not", async (bed) => {
   const service = await startService(bed, ["--cells", "1"]);
   const answer = fetch(`${service.url}/wait?400-drain`).then((response) => response.text());
   await waitForLog(bed, "400-drain");
@@ -300,7 +300,7 @@ forMode("binary", "serve-http: no cell outlives a boll that was killed, however 
   await waitForNoProcess(bed);
 });
 
-forEachMode(
+forExecutable(
   "serve-http and run: each refuses what the other one takes, and says so; a taken port is named",
   async (bed) => {
     const service = await fixture("served_probe");

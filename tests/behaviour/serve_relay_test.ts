@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
-import { fixture, forEachMode } from "../harness.ts";
+import { fixture, forExecutable } from "../harness.ts";
 import { waitForEvent, withService } from "./running_service.ts";
 
 const MEBIBYTE = 1024 ** 2;
@@ -50,7 +50,7 @@ function zeroes(bytes: number): ReadableStream<Uint8Array> {
   });
 }
 
-forEachMode(
+forExecutable(
   "serve-http: a service passes on what a granted server says, and answers itself for one that is not",
   async (bed) => {
     await using origin = openOrigin();
@@ -79,7 +79,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "serve-http: nothing that an instance had open outlives it, however it ends",
   async (bed) => {
     await using origin = openOrigin();

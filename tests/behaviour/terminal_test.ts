@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type Bed, fixture, forEachMode } from "../harness.ts";
+import { type Bed, fixture, forExecutable } from "../harness.ts";
 import { Terminal } from "../terminal.ts";
 
 /** A shell with job control, so that boll is a job as it is for a person. */
@@ -16,7 +16,7 @@ async function probeLine(bed: Bed, source: string): Promise<string> {
   return words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(" ") + "\n";
 }
 
-forEachMode("terminal: the guest's streams are the terminal", async (bed) => {
+forExecutable("terminal: the guest's streams are the terminal", async (bed) => {
   const source = "[terminal.stdin(), terminal.stdout(), terminal.stderr()]";
   await using terminal = new Terminal(bed.command(["run", await fixture("probe"), "--", source]), {
     scratch: bed.root,
@@ -27,7 +27,7 @@ forEachMode("terminal: the guest's streams are the terminal", async (bed) => {
   assertStringIncludes(terminal.output.text, "[true,true,true]");
 });
 
-forEachMode(
+forExecutable(
   "terminal: Ctrl-D ends the guest's input, Ctrl-C the run, and the shell reads on afterwards",
   async (bed) => {
     await using terminal = shell(bed);
@@ -51,7 +51,7 @@ forEachMode(
   },
 );
 
-forEachMode("terminal: Ctrl-Z stops the whole job and fg brings it back", async (bed) => {
+forExecutable("terminal: Ctrl-Z stops the whole job and fg brings it back", async (bed) => {
   const source =
     'print("guest" + "-up"); print("read " + stdin().blockingRead(100).length); return "then " + readStdin().length';
   await using terminal = shell(bed);
@@ -69,7 +69,7 @@ forEachMode("terminal: Ctrl-Z stops the whole job and fg brings it back", async 
   assertEquals(await terminal.end(), 0);
 });
 
-forEachMode(
+forExecutable(
   "terminal: a foreign capsule shows its grants and asks once; a no runs nothing, a yes is remembered",
   async (bed) => {
     const manifest = { name: "asks", version: "0.1.0", component: "guest.wasm", grants: { env: ["LANG"] } };

@@ -3,7 +3,7 @@ import { cacheKey } from "../../src/component/mod.ts";
 import { NO_GRANTS } from "../../src/grants/mod.ts";
 import { digestCapsule, loadCapsule } from "../../src/manifest/mod.ts";
 import { createSession, openHome, tryTakeBuildTurn } from "../../src/records/mod.ts";
-import { type Bed, fixture, forEachMode, type RunningBoll } from "../harness.ts";
+import { type Bed, fixture, forExecutable, type RunningBoll } from "../harness.ts";
 import { cellOf, statusField } from "../processes.ts";
 
 /** A run whose guest copies its stdin until that ends, once it is called. */
@@ -29,7 +29,7 @@ async function once(bed: Bed, args: readonly string[]) {
   }
 }
 
-forEachMode(
+forExecutable(
   "ps, pause, resume, stop: a run is seen, held, let go and ended, and each verb waits until it is so",
   async (bed) => {
     assertEquals((await bed.run(["ps"])).stdout, "Nothing runs.\n");
@@ -58,23 +58,26 @@ forEachMode(
   },
 );
 
-forEachMode("stop: ends a paused run and one that never yields; a path that two trees have is refused", async (bed) => {
-  const held = await startCat(bed);
-  const paused = await once(bed, ["pause", "last", "--json"]);
-  assertEquals([paused.code, JSON.parse(paused.stdout).state], [0, "paused"]);
-  const busy = bed.start(["run", await fixture("loop")]);
-  while ((await listed(bed)).filter(({ path }) => path === "0").length < 2);
-  const both = await bed.run(["stop", "0"]);
-  assertEquals(both.code, 2);
-  assertStringIncludes(both.lastLine, "2 trees have it; name a session: ses_");
-  for (const { session_id } of await listed(bed)) {
-    const { code, stdout } = await bed.run(["stop", String(session_id), "--json"]);
-    assertEquals([code, JSON.parse(stdout)], [0, { session_id, path: "0", state: "ended", status: "cancelled" }]);
-  }
-  for (const running of [held, busy]) assertEquals((await running.result()).code, 130);
-});
+forExecutable(
+  "stop: ends a paused run and one that never yields; a path that two trees have is refused",
+  async (bed) => {
+    const held = await startCat(bed);
+    const paused = await once(bed, ["pause", "last", "--json"]);
+    assertEquals([paused.code, JSON.parse(paused.stdout).state], [0, "paused"]);
+    const busy = bed.start(["run", await fixture("loop")]);
+    while ((await listed(bed)).filter(({ path }) => path === "0").length < 2);
+    const both = await bed.run(["stop", "0"]);
+    assertEquals(both.code, 2);
+    assertStringIncludes(both.lastLine, "2 trees have it; name a session: ses_");
+    for (const { session_id } of await listed(bed)) {
+      const { code, stdout } = await bed.run(["stop", String(session_id), "--json"]);
+      assertEquals([code, JSON.parse(stdout)], [0, { session_id, path: "0", state: "ended", status: "cancelled" }]);
+    }
+    for (const running of [held, busy]) assertEquals((await running.result()).code, 130);
+  },
+);
 
-forEachMode(
+forExecutable(
   "ps: a run whose supervisor was killed is marked and gone; one that does not answer is listed as that",
   async (bed) => {
     const killed = await startCat(bed);
@@ -95,7 +98,7 @@ forEachMode(
   },
 );
 
-forEachMode("stop: a service drains; it cannot be held", async (bed) => {
+forExecutable("stop: a service drains; it cannot be held", async (bed) => {
   const service = bed.start(["serve-http", await fixture("served_probe"), "--listen", "0", "--cells", "1"]);
   await service.stdout.waitFor("listening on");
   const paused = await once(bed, ["pause", "0"]);
@@ -114,7 +117,7 @@ async function takeBuildTurn(bed: Bed, name: string): Promise<Disposable> {
   return turn;
 }
 
-forEachMode("stop: a run and a service whose component is still being built are seen, and ended", async (bed) => {
+forExecutable("stop: a run and a service whose component is still being built are seen, and ended", async (bed) => {
   for (const [verb, guest, ...flags] of [["run", "cat"], ["serve-http", "served_probe", "--listen", "0"]] as const) {
     using _turn = await takeBuildTurn(bed, guest);
     const running = bed.start([verb, await fixture(guest), ...flags]);
@@ -130,7 +133,7 @@ forEachMode("stop: a run and a service whose component is still being built are 
   }
 });
 
-forEachMode(
+forExecutable(
   "stop: a session is found by its tree, whatever its own records say; a run that was stopped, by its silence",
   async (bed) => {
     const running = await startCat(bed);

@@ -80,24 +80,27 @@ for (const how of ["once", "idempotent"] as const) {
       assertEquals(new Set(accepted).size, accepted.length);
       const last = await DoomedDoor.start(folder, how);
       const ends = new Map<string, number>();
+      const failed = new Set<string>();
       for (const id of accepted) {
         let state: string;
         do state = await stateOf(last.port, id); while (/SUBMITTED|WORKING/.test(state));
         ends.set(state, (ends.get(state) ?? 0) + 1);
+        if (/FAILED/.test(state)) failed.add(id);
       }
       await last.kill();
       const runs = Deno.readTextFileSync(`${folder}/runs`).trim().split("\n").map((line) => line.split(" "));
       const begun = runs.map(([id]) => id!);
-      for (const id of accepted) assert(begun.includes(id), `${id} was never begun`);
+      // One may be cut down between the record that it begins and its first word.
+      for (const id of accepted) assert(begun.includes(id) || failed.has(id), `${id} was never begun`);
       // The kill takes what was under way: at most one each time, and its end says so.
       const again = runs.filter(([, which]) => which === "again");
       if (how === "once") {
         assertEquals(new Set(begun).size, begun.length);
         assertEquals([...ends.keys()].filter((state) => !/COMPLETED|FAILED/.test(state)), []);
-        assert((ends.get("TASK_STATE_FAILED") ?? 0) <= 4, JSON.stringify([...ends]));
+        assert(failed.size <= 4, JSON.stringify([...ends]));
       } else {
         assertEquals([...ends.keys()], ["TASK_STATE_COMPLETED"]);
-        assertEquals(begun.length - new Set(begun).size, again.length);
+        assert(begun.length - new Set(begun).size <= again.length, "one ran twice and was not told");
         assert(again.length <= 4, String(again.length));
       }
     } finally {

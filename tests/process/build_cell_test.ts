@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { type Bed, fixture, forEachMode, forMode, type RunningBoll } from "../harness.ts";
+import { type Bed, fixture, forExecutable, forMode, type RunningBoll } from "../harness.ts";
 import { environmentOf, statusField } from "../processes.ts";
 import { assertNothingLeft, cellsOf } from "./leftovers.ts";
 
@@ -39,7 +39,7 @@ forMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "cache: a build that was changed on disk is built anew and recorded, an unchanged one is used",
   async (bed) => {
     const run = async () => {

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertNotEquals } from "@std/assert";
-import { forEachMode, forMode } from "../harness.ts";
+import { forExecutable, forMode } from "../harness.ts";
 import { argumentsOf, descriptorsOf, environmentOf, statusField } from "../processes.ts";
 import { startProbe } from "./guest_run.ts";
 import { assertNothingLeft } from "./leftovers.ts";
@@ -14,7 +14,7 @@ const CALLERS = {
   BOLL_CHILD_EXTRA: "x",
 };
 
-forEachMode(
+forExecutable(
   "cell: its environment has exactly the names and values of the design, whatever the caller had",
   async (bed) => {
     const { running, main, cell } = await startProbe(bed, "readStdin()", ["--env", "GRANTED=value"], { env: CALLERS });
@@ -30,7 +30,7 @@ forEachMode(
   },
 );
 
-forEachMode("cell: its HOME is a private folder of this run alone, and gone afterwards", async (bed) => {
+forExecutable("cell: its HOME is a private folder of this run alone, and gone afterwards", async (bed) => {
   const [one, two] = [await startProbe(bed, "readStdin()"), await startProbe(bed, "readStdin()")];
   const homes = [one, two].map(({ cell }) => environmentOf(cell)["HOME"] ?? "");
   assertNotEquals(homes[0], homes[1]);
@@ -48,7 +48,7 @@ forEachMode("cell: its HOME is a private folder of this run alone, and gone afte
   assertNothingLeft(bed);
 });
 
-forEachMode("cell: its command line is boll's own, without the capsule and its arguments", async (bed) => {
+forExecutable("cell: its command line is boll's own, without the capsule and its arguments", async (bed) => {
   const { running, main, cell } = await startProbe(bed, "readStdin() // guest-argument");
   const words = argumentsOf(cell);
   assertEquals(words[0], argumentsOf(main)[0]);
@@ -59,7 +59,7 @@ forEachMode("cell: its command line is boll's own, without the capsule and its a
   await running.result();
 });
 
-forEachMode("cell: of a caller's descriptors 0 to 2 reach it, and no other", async (bed) => {
+forExecutable("cell: of a caller's descriptors 0 to 2 reach it, and no other", async (bed) => {
   const folder = bed.folder("open", { "three.txt": "3", "seven.txt": "7", "high.txt": "h", "in.txt": "" });
   const probe = await warmGuest(bed, "probe");
   const line = bed.command(["run", probe, "--", 'print("up"); monotonicClock.subscribeDuration(3e18).block()'])

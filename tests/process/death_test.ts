@@ -1,12 +1,12 @@
 import { assertEquals } from "@std/assert";
-import { forEachMode } from "../harness.ts";
+import { forExecutable } from "../harness.ts";
 import { waitForEnd } from "../processes.ts";
 import { startProbe, WAYS_TO_BE_BUSY } from "./guest_run.ts";
 import { assertLastLine, sessionEnd } from "./limited_run.ts";
 import { assertNothingLeft, cellsOf } from "./leftovers.ts";
 
 for (const [way, source] of Object.entries(WAYS_TO_BE_BUSY)) {
-  forEachMode(
+  forExecutable(
     `death: boll is killed and its cell goes too, when its guest ${way}; the session is told as crashed`,
     async (bed) => {
       for (const flags of [[], ["--mount", `${bed.folder("data")}:/data:ro`]]) {
@@ -25,7 +25,7 @@ for (const [way, source] of Object.entries(WAYS_TO_BE_BUSY)) {
     },
   );
 
-  forEachMode(`death: its cell is killed and boll ends as crashed, when its guest ${way}`, async (bed) => {
+  forExecutable(`death: its cell is killed and boll ends as crashed, when its guest ${way}`, async (bed) => {
     const { running, cell } = await startProbe(bed, source);
     Deno.kill(cell, "SIGKILL");
     const result = await running.result();

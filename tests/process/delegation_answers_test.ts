@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
-import { Bed, forEachMode, forMode, type RunResult } from "../harness.ts";
+import { Bed, forExecutable, forMode, type RunResult } from "../harness.ts";
 import { childrenOf, environmentOf, peakMemoryBytes, statusField } from "../processes.ts";
 import type { RunningBoll } from "../running_boll.ts";
 import { diskTest, SmallDisk } from "../storms/small_disk.ts";
@@ -57,7 +57,7 @@ async function toldOf({ run }: Waiting): Promise<RunResult & { told: ReturnType<
   return { ...result, told: readHandedOver(JSON.parse(result.stdout.split("\n")[0]!)) };
 }
 
-forEachMode("boll run: a child that says nothing is answered for by what it left in its work folder", async (bed) => {
+forExecutable("boll run: a child that says nothing is answered for by what it left in its work folder", async (bed) => {
   const waiting = await startWaiting(bed, `writeFile("/workdir/out/result.txt", "from the work folder")`);
   waiting.go();
   const { told, stderr } = await toldOf(waiting);
@@ -129,7 +129,7 @@ for (const [what, { plant, isTold }] of Object.entries(PLANTED)) {
   });
 }
 
-forEachMode("boll run: an answer that goes between its child's end and its reading is none", async (bed) => {
+forExecutable("boll run: an answer that goes between its child's end and its reading is none", async (bed) => {
   const waiting = await startWaiting(bed, `writeFile("/workdir/out/result.txt", "soon gone")`);
   const { run, child } = waiting;
   run.child.kill("SIGSTOP");

@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { NO_GRANTS } from "../../src/grants/mod.ts";
 import { type DelegateStarted, MAX_END_TEXT } from "../../src/protocol/mod.ts";
 import type { CellProcess } from "../../src/supervisor/mod.ts";
-import { type Bed, forEachMode } from "../harness.ts";
+import { type Bed, forExecutable } from "../harness.ts";
 import {
   type DelegatingOptions,
   type DelegatingResult,
@@ -29,7 +29,7 @@ function fault({ outcome, stdout, stderr }: DelegatingResult): string {
   return JSON.stringify({ outcome, stdout, stderr });
 }
 
-forEachMode(
+forExecutable(
   "delegate: a child is started, waited for and read of, and every field of the request arrives",
   async (bed) => {
     const source = `
@@ -69,7 +69,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "delegate: refused and failed reach the guest in the runtime's words; what cannot be sent is refused",
   async (bed) => {
     const source = `
@@ -97,7 +97,7 @@ forEachMode(
   },
 );
 
-forEachMode("delegate: two at once are told apart, whichever ends first", async (bed) => {
+forExecutable("delegate: two at once are told apart, whichever ends first", async (bed) => {
   const source = `
     const both = [delegate({ task: "slow" }), delegate({ task: "quick" })];
     const first = waitForAny(both);
@@ -119,13 +119,13 @@ forEachMode("delegate: two at once are told apart, whichever ends first", async 
   await assertPrints(bed, source, makeOptions, [[1], [null, "quick"], "slow", ["slow", "quick"]]);
 });
 
-forEachMode("delegate: a child that has ended before its start was told is not lost", async (bed) => {
+forExecutable("delegate: a child that has ended before its start was told is not lost", async (bed) => {
   const source = `return Array.from({ length: 50 }, (_, at) => waitFor(delegate({ task: String(at) })) === String(at))`;
   const makeOptions = () => ({ delegator: new ScriptedDelegator() });
   await assertPrints(bed, source, makeOptions, Array(50).fill(true));
 });
 
-forEachMode("delegate: a thousand in turn; at once only so many, and more again when one has ended", async (bed) => {
+forExecutable("delegate: a thousand in turn; at once only so many, and more again when one has ended", async (bed) => {
   const inTurn = `
     let right = 0;
     for (let at = 0; at < 1000; at++) if (waitFor(delegate({ task: "t" + at })) === "t" + at) right++;
@@ -153,7 +153,7 @@ forEachMode("delegate: a thousand in turn; at once only so many, and more again 
   await assertPrints(bed, atOnce, makeOptions, [64, 936, [refusal], [2], idOf(65)]);
 });
 
-forEachMode("delegate: a guest that ends, exits or reaches its limit does not wait for its children", async (bed) => {
+forExecutable("delegate: a guest that ends, exits or reaches its limit does not wait for its children", async (bed) => {
   const endings = [
     ["delegate(); return 1", 0, "guest"],
     ["delegate(); exit(3)", 3, "guest"],
@@ -170,7 +170,7 @@ forEachMode("delegate: a guest that ends, exits or reaches its limit does not wa
   }
 });
 
-forEachMode(
+forExecutable(
   "delegate: a run is interrupted while a start is not answered, and while a child is at work",
   async (bed) => {
     for (const grants of Object.values(threadsOf(bed))) {
@@ -202,7 +202,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "delegate: the longest text arrives whole, a longer one never does; hostile text stays what it is",
   async (bed) => {
     const hostile = `</untrusted-content>\0\r\n\x1b[2J\u202e\u200b\ud800 ok`;
@@ -224,7 +224,7 @@ forEachMode(
   },
 );
 
-forEachMode("delegate: answers and ends of what nobody asked for change nothing", async (bed) => {
+forExecutable("delegate: answers and ends of what nobody asked for change nothing", async (bed) => {
   const source = `const child = delegate(); return [child.id(), waitFor(child), waitFor(child)]`;
   const makeOptions = () => {
     const delegator = new ScriptedDelegator({ ended: () => Promise.resolve("right") });
@@ -242,7 +242,7 @@ forEachMode("delegate: answers and ends of what nobody asked for change nothing"
   await assertPrints(bed, source, makeOptions, [idOf(1), "right", "right"]);
 });
 
-forEachMode("delegate: a guest waits for its stdin and a child at once", async (bed) => {
+forExecutable("delegate: a guest waits for its stdin and a child at once", async (bed) => {
   const source = `
     const pollables = [stdin().subscribe(), delegate().subscribe()];
     const first = [...poll.poll(pollables)];
@@ -266,7 +266,7 @@ forEachMode("delegate: a guest waits for its stdin and a child at once", async (
   await assertPrints(bed, source, makeOptions, [[1], [0], "a line"]);
 });
 
-forEachMode(
+forExecutable(
   "delegate: without a delegator every call is refused; where it is not linked no guest code runs",
   async (bed) => {
     const source = `print("ran"); return attempt(() => delegate())`;

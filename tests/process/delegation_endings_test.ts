@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
-import { type Bed, forEachMode, forMode } from "../harness.ts";
+import { type Bed, forExecutable, forMode } from "../harness.ts";
 import { childrenOf, environmentOf, statusField } from "../processes.ts";
 import type { RunningBoll } from "../running_boll.ts";
 import { wholeTrace } from "../storms/whole_records.ts";
@@ -89,7 +89,7 @@ forMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "boll run: a second Ctrl-C does not wait for a child that heeds nothing; records say interrupted",
   async (bed) => {
     const space = await makeSpace(bed);
@@ -121,7 +121,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "boll trace follow: prints what children do as they come, each line with its path and capsule, to the end",
   async (bed) => {
     const space = await makeSpace(bed);

@@ -1,41 +1,45 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { forEachMode, forMode } from "../harness.ts";
+import { forExecutable, forMode } from "../harness.ts";
 import { waitForEnd } from "../processes.ts";
 import { DelegatingWorkspace } from "./delegating_workspace.ts";
 import { endings, recordOf, untilRunning } from "./delegation_records.ts";
 
 const ASK = `waitFor(delegate({ capsule: args[0], ...JSON.parse(args[1] ?? "{}") }))`;
 
-forEachMode("boll run: whatever becomes of a child, its parent reads it once: fails, floods, overdue", async (bed) => {
-  const space = new DelegatingWorkspace(bed);
-  await space.capsule("asker", { grants: { spawn: ["exits", "traps", "floods", "loops"] } });
-  await space.capsule("exits", { guest: "exit3" });
-  await space.capsule("traps", { guest: "trap" });
-  await space.capsule("floods", { guest: "flood" });
-  await space.capsule("loops", { guest: "loop" });
-  await space.lock();
-  const source = `
+forExecutable(
+  "boll run: whatever becomes of a child, its parent reads it once: fails, floods, overdue",
+  async (bed) => {
+    const space = new DelegatingWorkspace(bed);
+    await space.capsule("asker", { grants: { spawn: ["exits", "traps", "floods", "loops"] } });
+    await space.capsule("exits", { guest: "exit3" });
+    await space.capsule("traps", { guest: "trap" });
+    await space.capsule("floods", { guest: "flood" });
+    await space.capsule("loops", { guest: "loop" });
+    await space.lock();
+    const source = `
     const children = ["exits", "traps", "floods"].map((capsule) => delegate({ capsule }));
     const late = delegate({ capsule: "loops", deadlineMs: 1500 });
     return [...children, late].map(waitFor);
   `;
-  const { code, value, stderr } = await space.run("asker", source);
-  assertEquals(code, 0, stderr);
-  const texts = value as string[];
-  for (
-    const [index, words] of ["exits@0.1.0 ended error", "traps@0.1.0 ended error", "floods@0.1.0 ended error"].entries()
-  ) {
-    assertStringIncludes(texts[index]!, words);
-  }
-  assertStringIncludes(texts[2]!, "[cut at ");
-  assertStringIncludes(texts[3]!, "loops@0.1.0 ended terminated");
-  assertStringIncludes(texts[3]!, "detail: ended at the delegation deadline");
-  const id = /delegation (dlg_\w+)/.exec(texts[2]!)![1]!;
-  const kept = Deno.statSync(`${bed.sessions()[0]}/runtime/delegations/${id}.txt`);
-  assertEquals(kept.size, 10 * 1024 * 1024);
-});
+    const { code, value, stderr } = await space.run("asker", source);
+    assertEquals(code, 0, stderr);
+    const texts = value as string[];
+    for (
+      const [index, words] of ["exits@0.1.0 ended error", "traps@0.1.0 ended error", "floods@0.1.0 ended error"]
+        .entries()
+    ) {
+      assertStringIncludes(texts[index]!, words);
+    }
+    assertStringIncludes(texts[2]!, "[cut at ");
+    assertStringIncludes(texts[3]!, "loops@0.1.0 ended terminated");
+    assertStringIncludes(texts[3]!, "detail: ended at the delegation deadline");
+    const id = /delegation (dlg_\w+)/.exec(texts[2]!)![1]!;
+    const kept = Deno.statSync(`${bed.sessions()[0]}/runtime/delegations/${id}.txt`);
+    assertEquals(kept.size, 10 * 1024 * 1024);
+  },
+);
 
-forEachMode(
+forExecutable(
   "boll run: a child killed by the kernel is crashed, one that is stopped terminated, by the launcher's record",
   async (bed) => {
     const space = new DelegatingWorkspace(bed);
@@ -58,7 +62,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "boll run: who delegated and ends takes its children along: at its own end, and interrupted",
   async (bed) => {
     const space = new DelegatingWorkspace(bed);
@@ -84,7 +88,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "boll run: all of a tree killed at once: nobody is left, and the next verb says that it crashed",
   async (bed) => {
     const space = new DelegatingWorkspace(bed);
@@ -126,7 +130,7 @@ forMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "boll run: what is started too fast is refused by the rate, and the guest reads when it may be",
   async (bed) => {
     const space = new DelegatingWorkspace(bed);

@@ -1,8 +1,8 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { forEachMode } from "../harness.ts";
+import { forExecutable } from "../harness.ts";
 import { DelegatingWorkspace } from "./delegating_workspace.ts";
 
-forEachMode(
+forExecutable(
   "boll run: a child reaches its own part of its parent's network, through a gate of its own, and has its own part of the variables",
   async (bed) => {
     await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response("here"));

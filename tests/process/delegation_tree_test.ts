@@ -1,6 +1,6 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { Bed } from "../harness.ts";
-import { forEachMode } from "../harness.ts";
+import { forExecutable } from "../harness.ts";
 import { DelegatingWorkspace } from "./delegating_workspace.ts";
 import { readHandedOver, recordOf, sessionIds, traceOf } from "./delegation_records.ts";
 
@@ -9,7 +9,7 @@ function rootOf(bed: Bed): string {
   return sessionIds(bed)[0]!;
 }
 
-forEachMode(
+forExecutable(
   "boll run: a guest delegates, with a mount of its own, and reads the child's answer, fenced",
   async (bed) => {
     const space = new DelegatingWorkspace(bed);
@@ -43,7 +43,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "boll run: what does not fit is refused on its axis, what is not as the lock has it by name; nothing is started",
   async (bed) => {
     const space = new DelegatingWorkspace(bed);
@@ -91,7 +91,7 @@ forEachMode(
   },
 );
 
-forEachMode("boll run: a capsule that changes while the run goes on is not started any more", async (bed) => {
+forExecutable("boll run: a capsule that changes while the run goes on is not started any more", async (bed) => {
   const space = new DelegatingWorkspace(bed);
   await space.capsule("asker", { grants: { spawn: ["worker"] } });
   const folder = await space.capsule("worker", { guest: "cat" });
@@ -113,7 +113,7 @@ forEachMode("boll run: a capsule that changes while the run goes on is not start
   assertEquals(refusal, { tag: "refused", val: message });
 });
 
-forEachMode(
+forExecutable(
   "boll run: three deep, each with less; and who delegates to itself for ever ends by a refusal",
   async (bed) => {
     const space = new DelegatingWorkspace(bed);

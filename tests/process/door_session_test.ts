@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { forEachMode } from "../harness.ts";
+import { forExecutable } from "../harness.ts";
 import { assertNothingLeft } from "./leftovers.ts";
 import { readTrace, startSession } from "./running_session.ts";
 
@@ -25,7 +25,7 @@ async function send(url: string, text: string, client: Deno.HttpClient): Promise
   return await response.text();
 }
 
-forEachMode(
+forExecutable(
   "session: with a door it is ready without a turn, says where it is open, and tells of each turn; a cancel is its clean end",
   async (bed) => {
     await using started = await startSession(bed, "cat", { task: { warm: true, door: DOOR } });
@@ -60,7 +60,7 @@ forEachMode(
   },
 );
 
-forEachMode("session: with a door it ends with its supervisor, in the middle of a turn too", async (bed) => {
+forExecutable("session: with a door it ends with its supervisor, in the middle of a turn too", async (bed) => {
   await using started = await startSession(bed, "loop", { task: { warm: true, door: DOOR } });
   const { session } = started;
   const { url } = (await session.waitFor("door.open"))["fields"] as { url: string };

@@ -1,11 +1,11 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
-import { forEachMode } from "../harness.ts";
+import { forExecutable } from "../harness.ts";
 import { serve } from "./served.ts";
 
 const FILE = `const [dir] = locate("/workdir"); dir.createDirectoryAt("out"); writeFile("/workdir/out/a.md", "# a");`;
 
-forEachMode("send, watch, cancel: by name, by session and by URL, each with its exit status", async (bed) => {
+forExecutable("send, watch, cancel: by name, by session and by URL, each with its exit status", async (bed) => {
   const served = await serve(bed, { flags: ["--name", "scribe"] });
   const answer = await bed.run(["send", "scribe", "1 + 1"]);
   assertEquals([answer.code, answer.stdout, answer.stderr], [0, "2\n", ""]);
@@ -47,7 +47,7 @@ forEachMode("send, watch, cancel: by name, by session and by URL, each with its 
   assertStringIncludes(unnamed.lastLine, "does not run");
 });
 
-forEachMode("send: what goes wrong is said with its way out; a token goes to its own door alone", async (bed) => {
+forExecutable("send: what goes wrong is said with its way out; a token goes to its own door alone", async (bed) => {
   const served = await serve(bed);
   const asks = async (args: string[], env: Record<string, string> = {}) => {
     const { code, lastLine, stdout } = await bed.run(["send", ...args], { env });

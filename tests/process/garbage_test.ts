@@ -1,12 +1,12 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { forEachMode } from "../harness.ts";
+import { forExecutable } from "../harness.ts";
 import { waitForEnd } from "../processes.ts";
 import { startProbe, WAYS_TO_BE_BUSY } from "./guest_run.ts";
 import { temporaryFolders } from "./leftovers.ts";
 
 const [busy] = Object.values(WAYS_TO_BE_BUSY) as [string];
 
-forEachMode("boll gc: takes nothing of a living run, and everything that a killed one left", async (bed) => {
+forExecutable("boll gc: takes nothing of a living run, and everything that a killed one left", async (bed) => {
   const { running, cell } = await startProbe(bed, busy);
   // The cell's, and the one of the control socket, which is opened beside.
   while (temporaryFolders(bed).length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -40,7 +40,7 @@ forEachMode("boll gc: takes nothing of a living run, and everything that a kille
   assertEquals([...Deno.readDirSync(`${bed.home}/cache`)], []);
 });
 
-forEachMode("boll trace follow: Ctrl-C ends it with 130, and the run goes on", async (bed) => {
+forExecutable("boll trace follow: Ctrl-C ends it with 130, and the run goes on", async (bed) => {
   const { running } = await startProbe(bed, busy);
   const following = bed.start(["trace", "follow"]);
   await following.stdout.waitFor("walls");

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Bed, forEachMode, forMode } from "../harness.ts";
+import { type Bed, forExecutable, forMode } from "../harness.ts";
 import { buildText } from "../fixtures/build.ts";
 import { assertLastLine, type Ending, endingOf, limitedCapsule, sessionEnd } from "./limited_run.ts";
 import { warmGuest } from "../warm_cache.ts";
@@ -20,7 +20,7 @@ async function growThenTrap(bed: Bed, pages: number): Promise<string> {
   return path;
 }
 
-forEachMode(
+forExecutable(
   "deadline: ends a tight loop, a wait in the host, and a read of an open stdin; within it a run ends by itself",
   async (bed) => {
     const [loop, block, cat, ok] = [
@@ -38,7 +38,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "deadline_ms of the manifest: holds without a flag, a flag narrows it, and one that would widen it is refused",
   async (bed) => {
     const block = await warmGuest(bed, "block");
@@ -50,7 +50,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "memory: a guest that fails with 90 % of its cap in use ends as memory, just below as itself",
   async (bed) => {
     const flags = ["--memory", `${CAP_MIB}m`];
@@ -61,7 +61,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "memory: growth past the cap fails in the guest, which may end well; the cap itself can be reached",
   async (bed) => {
     const flags = ["--memory", `${CAP_MIB}m`];
@@ -90,7 +90,7 @@ forMode(
   },
 );
 
-forEachMode("stack: a guest that calls without end traps with the detail stack, and only it is hurt", async (bed) => {
+forExecutable("stack: a guest that calls without end traps with the detail stack, and only it is hurt", async (bed) => {
   const recurse = await warmGuest(bed, "recurse");
   assertEquals(await endingOf(bed, [recurse]), [1, "failed", "trap"]);
   assertStringIncludes(String(sessionEnd(bed)["detail"]), "stack");
@@ -116,7 +116,7 @@ forMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "output_bytes: ends a guest that writes without end, after exactly so many bytes; that many are allowed",
   async (bed) => {
     const flood = limitedCapsule(bed, await warmGuest(bed, "flood"), { output_bytes: 100_000 });
@@ -140,7 +140,7 @@ async function probeFiles(bed: Bed, limits: Record<string, number>, source: stri
   return JSON.parse(result.stdout);
 }
 
-forEachMode("file_bytes: a byte past it is a WASI error, by write and by set-size; the run goes on", async (bed) => {
+forExecutable("file_bytes: a byte past it is a WASI error, by write and by set-size; the run goes on", async (bed) => {
   const source = `
     const file = open("/workdir/a", { read: true, write: true, create: true });
     const at = (offset) => attempt(() => Number(file.write(bytes("x"), offset)));
@@ -155,7 +155,7 @@ forEachMode("file_bytes: a byte past it is a WASI error, by write and by set-siz
   ]);
 });
 
-forEachMode(
+forExecutable(
   "work_bytes: counts what is written in all, over files and rewrites; past it is a WASI error",
   async (bed) => {
     const source = `
@@ -171,7 +171,7 @@ forEachMode(
   },
 );
 
-forEachMode("open_files: one too many is a WASI error, and a closed one makes room again", async (bed) => {
+forExecutable("open_files: one too many is a WASI error, and a closed one makes room again", async (bed) => {
   const source = `
     const files = [];
     let refusal;

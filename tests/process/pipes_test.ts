@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type Bed, forEachMode } from "../harness.ts";
+import { type Bed, forExecutable } from "../harness.ts";
 import { runInShell } from "../storms/shell.ts";
 import { assertNothingLeft } from "./leftovers.ts";
 import { sessionEnd } from "./limited_run.ts";
@@ -11,7 +11,7 @@ function ending(bed: Bed): unknown[] {
   return [status, exit_code, ended_by];
 }
 
-forEachMode(
+forExecutable(
   "pipes: `yes | boll run cat | head -1` ends with 141 and leaves nothing, with and without a mount",
   async (bed) => {
     const cat = await warmGuest(bed, "cat");
@@ -24,7 +24,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "pipes: when the reader of stdout has gone, a guest that ends well is 0 and one that fails is 141",
   async (bed) => {
     for (const [code, found] of [[0, 0], [3, 141]] as const) {
@@ -52,7 +52,7 @@ async function runWithoutReader(bed: Bed, source: string): Promise<number> {
   return code;
 }
 
-forEachMode(
+forExecutable(
   "pipes: streams that are closed from the start are empty or take everything, as /dev/null does",
   async (bed) => {
     const [cat, hello, trap] = [
@@ -70,7 +70,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "pipes: a full device is an error for the guest, and for boll's own line no reason to end otherwise",
   async (bed) => {
     const [cat, ok, trap] = [await warmGuest(bed, "cat"), await warmGuest(bed, "ok"), await warmGuest(bed, "trap")];

@@ -3,14 +3,14 @@ import { buildCapsules } from "../../capsules/build.ts";
 import { completeGrants } from "../../src/grants/defaults.ts";
 import { DEFAULT_LIMITS, fitGrants } from "../../src/grants/mod.ts";
 import { loadCapsule } from "../../src/manifest/mod.ts";
-import { forEachMode, REPOSITORY } from "../harness.ts";
+import { forExecutable, REPOSITORY } from "../harness.ts";
 import { runComponent, ScriptedDelegator } from "./delegating_cell.ts";
 
 const RELAY = `${REPOSITORY}/capsules/relay`;
 
 await buildCapsules(`${REPOSITORY}/capsules`, `${REPOSITORY}/.build/capsules`);
 
-forEachMode("relay: hands its folder and its task to word-count, and prints what that answers", async (bed) => {
+forExecutable("relay: hands its folder and its task to word-count, and prints what that answers", async (bed) => {
   const { manifest } = await loadCapsule(RELAY);
   const args = manifest!.args;
   const text = "[delegate-task] delegation dlg_… ended ok:\n<untrusted-content source=delegation:word-count>\n…";
@@ -38,7 +38,7 @@ Deno.test("relay: all that word-count asks for fits inside what it has", async (
   ]);
 });
 
-forEachMode("relay: says why word-count was not started, and ends with 1", async (bed) => {
+forExecutable("relay: says why word-count was not started, and ends with 1", async (bed) => {
   const delegator = new ScriptedDelegator({
     start: () => Promise.resolve({ kind: "refused", message: "fs.mounts: /docs is not bound" }),
   });

@@ -3,7 +3,7 @@ import { ProcessTree } from "../../src/hull/mod.ts";
 import type { SpawnPayload } from "../../src/protocol/control/mod.ts";
 import { recordEnding } from "../../src/session/mod.ts";
 import { type SessionChild, Supervisor } from "../../src/supervisor/tree/mod.ts";
-import { type Bed, forEachMode } from "../harness.ts";
+import { type Bed, forExecutable } from "../harness.ts";
 import { childrenOf } from "../processes.ts";
 import { prepareGuest, waitForText } from "./running_session.ts";
 
@@ -72,7 +72,7 @@ async function finish(
   return ending;
 }
 
-forEachMode(
+forExecutable(
   "supervised session: what is secret in its frames is in no process's arguments or environment, no notice, log, record or error",
   async (bed) => {
     await using tree = new Tree();

@@ -1,6 +1,6 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
-import { type Bed, forEachMode } from "../harness.ts";
+import { type Bed, forExecutable } from "../harness.ts";
 import { DelegatingWorkspace } from "./delegating_workspace.ts";
 import { assertNothingLeft } from "./leftovers.ts";
 import { reasonOf, serve, type Served, textOf } from "./served.ts";
@@ -14,7 +14,7 @@ async function serveBoss(bed: Bed, worker: string): Promise<Served> {
   return await serve(bed, { capsule: join(space.root, "boss") });
 }
 
-forEachMode(
+forExecutable(
   "serve: a task delegates: the child is the session's, its answer comes back fenced, a later task can do it again",
   async (bed) => {
     const served = await serveBoss(bed, `"did " + readStdin()`);
@@ -40,7 +40,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "serve: a cancelled task's children end with it, and those of one that went without them; a forged completion changes nothing",
   async (bed) => {
     const served = await serveBoss(bed, `printError("child at work"); for (;;) {}`);

@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
-import { forEachMode, forMode } from "../harness.ts";
+import { forExecutable, forMode } from "../harness.ts";
 import { warmGuest } from "../warm_cache.ts";
 import { assertNothingLeft, processesOf, waitForNoProcess } from "./leftovers.ts";
 import { reasonOf, serve, type Served, servedProbe, textOf, type WireTask } from "./served.ts";
@@ -13,7 +13,7 @@ function stateOf({ status }: WireTask): string {
   return status.state;
 }
 
-forEachMode(
+forExecutable(
   "serve: a message is a task: its text on stdin, stdout its answer, its files handed on, nothing left for the next",
   async (bed) => {
     const served = await serve(bed);
@@ -46,7 +46,7 @@ forEachMode(
   },
 );
 
-forEachMode("serve: a task that does not end well says why, and the next one runs", async (bed) => {
+forExecutable("serve: a task that does not end well says why, and the next one runs", async (bed) => {
   const grants = { limits: { output_bytes: 1_000 } };
   const served = await serve(bed, { grants, flags: ["--task-timeout", "3s", "--queue", "8"] });
   const ends: readonly [source: string, reason: RegExp][] = [
@@ -66,7 +66,7 @@ forEachMode("serve: a task that does not end well says why, and the next one run
   assertNothingLeft(bed);
 });
 
-forEachMode(
+forExecutable(
   "serve: what a guest leaves that is no file of its own is refused by its name, and not handed on",
   async (bed) => {
     const secret = bed.folder("secret", { "key.txt": "s3cret" });
@@ -85,7 +85,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "serve: a cancelled task's cell is gone, those that wait are not, and a paused one holds them",
   async (bed) => {
     const served = await serve(bed);
@@ -106,7 +106,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "serve: tokens: none is refused, a peer is a peer until its token is revoked, and no log has any",
   async (bed) => {
     const served = await serve(bed);
@@ -130,7 +130,7 @@ forEachMode(
   },
 );
 
-forEachMode("serve: an open door is for loopback alone, and says that it is open", async (bed) => {
+forExecutable("serve: an open door is for loopback alone, and says that it is open", async (bed) => {
   const capsule = await servedProbe(bed);
   const refused = await bed.run(["serve", capsule, "--accept", "--open", "--bind", "0.0.0.0"]);
   assertEquals(refused.code, 5);
@@ -142,7 +142,7 @@ forEachMode("serve: an open door is for loopback alone, and says that it is open
   assertStringIncludes((await served.running.result()).stderr, "the door is open");
 });
 
-forEachMode(
+forExecutable(
   "serve: Ctrl-C ends what runs and tells who waits for it; a second one, or a lost supervisor, leaves nothing",
   async (bed) => {
     const first = await serve(bed);
@@ -163,7 +163,7 @@ forEachMode(
   },
 );
 
-forEachMode("serve: a second Ctrl-C waits for nothing, also not for a session that hangs", async (bed) => {
+forExecutable("serve: a second Ctrl-C waits for nothing, also not for a session that hangs", async (bed) => {
   const served = await serve(bed);
   await served.submit(FOREVER);
   await served.untilLogged("at work");
@@ -181,7 +181,7 @@ forEachMode("serve: a second Ctrl-C waits for nothing, also not for a session th
   assertEquals([summary.status, summary.ended_by], ["cancelled", "interrupted"]);
 });
 
-forEachMode(
+forExecutable(
   "serve --name: killed in mid-task, it goes on over the same tasks at the same address, and says what was cut",
   async (bed) => {
     const flags = ["--name", "scribe"];
@@ -212,7 +212,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "serve --name: a session that dies is started again, with its tasks, by the supervisor that lives",
   async (bed) => {
     const served = await serve(bed, { flags: ["--name", "scribe"] });
@@ -266,7 +266,7 @@ forMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "serve: each task reaches the granted host through one gate, and no other host; what was denied is in the trace",
   async (bed) => {
     const seen: string[] = [];

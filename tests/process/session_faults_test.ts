@@ -3,7 +3,7 @@ import type { SpawnPayload } from "../../src/protocol/control/mod.ts";
 import { encodeFrame } from "../../src/protocol/mod.ts";
 import { NO_GRANTS } from "../../src/grants/mod.ts";
 import { markIfCrashed } from "../../src/records/mod.ts";
-import { type Bed, forEachMode, forMode, REPOSITORY } from "../harness.ts";
+import { type Bed, forExecutable, forMode, REPOSITORY } from "../harness.ts";
 import { childrenOf, waitForEnd } from "../processes.ts";
 import { assertNothingLeft, waitForNoProcess } from "./leftovers.ts";
 import {
@@ -29,7 +29,7 @@ function textsBelow(folder: string): string {
   }).join("\n");
 }
 
-forEachMode(
+forExecutable(
   "session: what is no spawn ends it with 2, by its label and without a word of what was in it",
   async (bed) => {
     const prefix = (length: number) => new Uint8Array([length >>> 24, length >>> 16, length >>> 8, length]);
@@ -67,7 +67,7 @@ forEachMode(
   },
 );
 
-forEachMode("session: no secret of its first frame is on stderr, in its frames or in its records", async (bed) => {
+forExecutable("session: no secret of its first frame is on stderr, in its frames or in its records", async (bed) => {
   await using started = await startSession(bed, "ok", {
     grants: { env: ["TOKEN"] },
     envValues: { TOKEN: SECRET },
@@ -83,7 +83,7 @@ forEachMode("session: no secret of its first frame is on stderr, in its frames o
   assert(!textsBelow(prepared.places.root).includes(SECRET));
 });
 
-forEachMode(
+forExecutable(
   "session: a broken frame, and a second spawn, end it with 2, its cell gone and the ending recorded",
   async (bed) => {
     for (const fault of ["spawn", "garbage", "field"]) {
@@ -104,7 +104,7 @@ forEachMode(
   },
 );
 
-forEachMode("session: what it does not know or has not asked for is dropped, with one line a kind", async (bed) => {
+forExecutable("session: what it does not know or has not asked for is dropped, with one line a kind", async (bed) => {
   await using started = await startProbeSession(bed, "readStdin(); for (;;);");
   const { session } = started;
   for (let i = 0; i < 3; i++) {
@@ -145,7 +145,7 @@ async function refusalOf(
   }
 }
 
-forEachMode(
+forExecutable(
   "session: each thing that its payload may not be is refused by its code, and nothing is started",
   async (bed) => {
     const limits = { memory_mb: NO_GRANTS.limits.memory_mb };
@@ -229,7 +229,7 @@ forMode("binary", "session: each field that would have no effect on a command is
   assertEquals((await granted.session.result()).code, 0);
 });
 
-forEachMode("session: a capsule changed, or a build tampered with, after it was prepared is not run", async (bed) => {
+forExecutable("session: a capsule changed, or a build tampered with, after it was prepared is not run", async (bed) => {
   const folder = bed.folder("own");
   const path = `${folder}/ok.wasm`;
   Deno.copyFileSync(await warmGuest(bed, "ok"), path);
@@ -258,7 +258,7 @@ forEachMode("session: a capsule changed, or a build tampered with, after it was 
   assertEquals([result.failed, result.code], ["capsule.changed", 2]);
 });
 
-forEachMode("session: a handle of its spawner that cannot be read is fatal; blank is nobody's child", async (bed) => {
+forExecutable("session: a handle of its spawner that cannot be read is fatal; blank is nobody's child", async (bed) => {
   for (const [handle, code] of [["{}", 2], ["not json", 2], ["   ", 0]] as const) {
     const prepared = await prepareGuest(bed, "ok");
     const launch = { ...prepared.launch, env: { ...prepared.launch.env, BOLL_SPAWNER: handle } };
@@ -269,7 +269,7 @@ forEachMode("session: a handle of its spawner that cannot be read is fatal; blan
   }
 });
 
-forEachMode("session: its cell is killed, and that is the cause; what the guest had written is kept", async (bed) => {
+forExecutable("session: its cell is killed, and that is the cause; what the guest had written is kept", async (bed) => {
   await using started = await startProbeSession(bed, "for (;;);");
   const { session, prepared } = started;
   Deno.kill(childrenOf(session.pid)[0]!, "SIGKILL");
@@ -279,7 +279,7 @@ forEachMode("session: its cell is killed, and that is the cause; what the guest 
   assertEquals(readAnswer(prepared), "up\n");
 });
 
-forEachMode("session: it is killed, and its cell goes with it; its record reads as crashed", async (bed) => {
+forExecutable("session: it is killed, and its cell goes with it; its record reads as crashed", async (bed) => {
   for (const source of ["for (;;);", "monotonicClock.subscribeDuration(3e18).block()"]) {
     await using started = await startProbeSession(bed, source);
     const { session, prepared } = started;

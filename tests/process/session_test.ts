@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Bed, fixture, forEachMode, forMode } from "../harness.ts";
+import { type Bed, fixture, forExecutable, forMode } from "../harness.ts";
 import { childrenOf, environmentOf, groupOf, statusField } from "../processes.ts";
 import { assertNothingLeft } from "./leftovers.ts";
 import {
@@ -44,7 +44,7 @@ async function runToEnd(bed: Bed, guest: string, options: SessionOptions = {}): 
   return await endingOf(started);
 }
 
-forEachMode(
+forExecutable(
   "session: a command reads its instruction, its answer is in the frame and in the records, and all says so once",
   async (bed) => {
     {
@@ -86,7 +86,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "session: a long answer is cut for the frame between two characters, and whole in the records",
   async (bed) => {
     const instruction = "é".repeat(400_000);
@@ -98,7 +98,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "session: each ending of a guest has its name: its own code, a trap, and memory",
   async (bed) => {
     assertEquals(await runToEnd(bed, "exit3"), [3, "failed", "guest", false, ""]);
@@ -107,7 +107,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "session: a guest has its arguments, granted variables and work folder, and its stderr is logged",
   async (bed) => {
     const source = `const file = open("/workdir/made", { write: true, create: true });
@@ -127,7 +127,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "session: its output limit ends it by name after exactly so many bytes, kept; that many are allowed",
   async (bed) => {
     {
@@ -149,7 +149,7 @@ forEachMode(
   },
 );
 
-forEachMode("session: both of its deadlines end it, and what its guest had written is kept", async (bed) => {
+forExecutable("session: both of its deadlines end it, and what its guest had written is kept", async (bed) => {
   const source = "for (;;);";
   for (const options of [{ limits: { deadline_ms: 4_000 } }, { guestLimits: { deadline_ms: 1_000 } }]) {
     await using started = await startProbeSession(bed, source, options);
@@ -158,7 +158,7 @@ forEachMode("session: both of its deadlines end it, and what its guest had writt
   }
 });
 
-forEachMode("session: it answers pings while its guest never yields, and a cancel ends it at once", async (bed) => {
+forExecutable("session: it answers pings while its guest never yields, and a cancel ends it at once", async (bed) => {
   await using started = await startProbeSession(bed, "for (;;);");
   const { session } = started;
   for (const seq of [7, 8]) await session.send({ type: "ping", seq });
@@ -169,7 +169,7 @@ forEachMode("session: it answers pings while its guest never yields, and a cance
   assertEquals(readTrace(started.prepared).at(-1)!["detail"], "no longer wanted");
 });
 
-forEachMode(
+forExecutable(
   "session: a paused guest stands still and its session answers; resumed, it goes on to its end",
   async (bed) => {
     await using started = await startProbeSession(
@@ -194,7 +194,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "session: paused before its guest was called it calls none; cancel, deadline and EOF end a paused one",
   async (bed) => {
     const ways: readonly [string, SessionOptions, (started: Started) => Promise<void>][] = [
@@ -220,7 +220,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "session: without a supervisor, or asked by SIGTERM, it ends as cancelled and leaves no cell",
   async (bed) => {
     for (const end of ["EOF", "SIGTERM"]) {
@@ -235,7 +235,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "session: its environment has exactly the names of the design, its spawner's handle last and in the trace",
   async (bed) => {
     const spawner = { session_id: "ses_parent", context_id: "ctx_1", delegation_id: "dlg_1" };
@@ -301,7 +301,7 @@ forMode("binary", "session: CPU time ends it by name, its guest's and its own", 
   assertEquals((await endingOf(started)).slice(0, 3), [8, "failed", "cpu"]);
 });
 
-forEachMode(
+forExecutable(
   "session: its guest reaches the network through the session's gate, and only what is granted",
   async (bed) => {
     const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, () => new Response("answered"));

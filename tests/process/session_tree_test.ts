@@ -1,7 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { ProcessTree } from "../../src/hull/mod.ts";
 import { type Notice, Supervisor } from "../../src/supervisor/tree/mod.ts";
-import { type Bed, forEachMode } from "../harness.ts";
+import { type Bed, forExecutable } from "../harness.ts";
 import { childrenOf, waitForEnd } from "../processes.ts";
 import { prepareGuest } from "./running_session.ts";
 
@@ -43,7 +43,7 @@ class Tree implements AsyncDisposable {
   }
 }
 
-forEachMode("session below a supervisor: its answer is its ending, and its places are its own", async (bed) => {
+forExecutable("session below a supervisor: its answer is its ending, and its places are its own", async (bed) => {
   await using tree = new Tree();
   using started = await tree.spawn(bed, "cat", "what is asked");
   const ending = await started.child.ended;
@@ -54,7 +54,7 @@ forEachMode("session below a supervisor: its answer is its ending, and its place
   assertStringIncludes(ending.tail, '"agent_path":"0"');
 });
 
-forEachMode("session below a supervisor: held, let go, stopped; killed, it takes its cell along", async (bed) => {
+forExecutable("session below a supervisor: held, let go, stopped; killed, it takes its cell along", async (bed) => {
   await using tree = new Tree();
   using stopped = await tree.spawn(bed, "loop", "");
   await tree.until("ready");

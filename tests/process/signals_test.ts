@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { type Bed, fixture, forEachMode } from "../harness.ts";
+import { type Bed, fixture, forExecutable } from "../harness.ts";
 import { startProbe, WAYS_TO_BE_BUSY } from "./guest_run.ts";
 import { assertLastLine, sessionEnd } from "./limited_run.ts";
 import { assertNothingLeft, cellsOf } from "./leftovers.ts";
@@ -14,7 +14,7 @@ function assertInterrupted(bed: Bed): void {
 }
 
 for (const [way, source] of Object.entries(WAYS_TO_BE_BUSY)) {
-  forEachMode(
+  forExecutable(
     `signals: each one that asks boll to end interrupts the run, once and recorded, when its guest ${way}`,
     async (bed) => {
       for (const signal of SIGNALS) {
@@ -29,7 +29,7 @@ for (const [way, source] of Object.entries(WAYS_TO_BE_BUSY)) {
   );
 }
 
-forEachMode("signals: several in a row are one interruption", async (bed) => {
+forExecutable("signals: several in a row are one interruption", async (bed) => {
   for (const pair of [["SIGINT", "SIGINT"], ["SIGTERM", "SIGINT"], ["SIGHUP", "SIGTERM"]] as const) {
     const { running } = await startProbe(bed, "for (;;);");
     for (const signal of pair) running.child.kill(signal);
@@ -42,7 +42,7 @@ forEachMode("signals: several in a row are one interruption", async (bed) => {
   }
 });
 
-forEachMode("signals: with --json an interrupted run ends with its object", async (bed) => {
+forExecutable("signals: with --json an interrupted run ends with its object", async (bed) => {
   const { running } = await startProbe(bed, "readStdin()", ["--json"]);
   running.child.kill("SIGTERM");
   const { code, json } = await running.result();
@@ -54,7 +54,7 @@ forEachMode("signals: with --json an interrupted run ends with its object", asyn
   ]);
 });
 
-forEachMode(
+forExecutable(
   "signals: a signal to the cell alone, as Ctrl-C gives it to the whole group, is an interruption too",
   async (bed) => {
     for (const signal of SIGNALS) {
@@ -66,7 +66,7 @@ forEachMode(
   },
 );
 
-forEachMode("signals: a build is interrupted like a run, and leaves neither a cell nor half a build", async (bed) => {
+forExecutable("signals: a build is interrupted like a run, and leaves neither a cell nor half a build", async (bed) => {
   const running = bed.start(["run", await fixture("probe")]);
   while (cellsOf(bed, running.child.pid).length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   running.child.kill("SIGTERM");

@@ -8,7 +8,7 @@ import {
   Supervisor,
 } from "../../src/supervisor/tree/mod.ts";
 import { WIDE } from "../../src/supervisor/tree/tree_fixture.ts";
-import { Bed, forEachMode, forMode, REPOSITORY } from "../harness.ts";
+import { Bed, forExecutable, forMode, REPOSITORY } from "../harness.ts";
 import { childrenOf, waitForEnd } from "../processes.ts";
 import { assertNothingLeft, processesOf } from "./leftovers.ts";
 import {
@@ -52,7 +52,7 @@ async function spawnBusy(tree: Supervisor, bed: Bed): Promise<{ child: SessionCh
   return spawned;
 }
 
-forEachMode(
+forExecutable(
   "supervised session: its result, its failure and its death reach whoever waits, each by its name",
   async (bed) => {
     await using tree = new Supervisor({ treeTokens: 1_000 });
@@ -76,7 +76,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "supervised session: it is paused, resumed and stopped by its path, and its partial answer is kept",
   async (bed) => {
     await using tree = new Supervisor({ treeTokens: 1_000 });
@@ -93,7 +93,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "supervised session: one that the kernel stopped is stuck, 124 in its record, and neither it nor its cell is left",
   async (bed) => {
     const timings = { ...CHILD_TIMINGS, liveness: { progressMs: 500, pongMs: 5_000 }, cancelMs: 100, termMs: 100 };
@@ -202,7 +202,7 @@ async function startDoomed(bed: Bed, before: readonly string[]) {
   return { child, root, pids, [Symbol.asyncDispose]: remove };
 }
 
-forEachMode("supervised session: its supervisor is killed, and no session and no cell outlives it", async (bed) => {
+forExecutable("supervised session: its supervisor is killed, and no session and no cell outlives it", async (bed) => {
   await using doomed = await startDoomed(bed, []);
   doomed.child.kill("SIGKILL");
   await doomed.child.status;

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type Bed, forEachMode } from "../harness.ts";
+import { type Bed, forExecutable } from "../harness.ts";
 import { statusField, waitForEnd } from "../processes.ts";
 import { Terminal } from "../terminal.ts";
 import { WAYS_TO_BE_BUSY } from "./guest_run.ts";
@@ -86,7 +86,7 @@ async function assertSameTerminal(shell: Shell, before: string): Promise<void> {
   assertEquals(Number.parseInt(after.split(/\s+/)[1] ?? "", 8) & NON_BLOCKING, 0);
 }
 
-forEachMode("terminal: after a run it blocks and has its modes, however the run ended", async (bed) => {
+forExecutable("terminal: after a run it blocks and has its modes, however the run ended", async (bed) => {
   await using shell = await Shell.open(bed);
   const before = await shell.ask(TERMINAL_STATE);
   assertStringIncludes(before, "flags:");
@@ -117,7 +117,7 @@ function isBoll(pid: number): boolean {
 }
 
 for (const [way, source] of Object.entries(WAYS_TO_BE_BUSY)) {
-  forEachMode(`terminal: Ctrl-C interrupts a guest that ${way}, is recorded, and leaves nothing`, async (bed) => {
+  forExecutable(`terminal: Ctrl-C interrupts a guest that ${way}, is recorded, and leaves nothing`, async (bed) => {
     await using shell = await Shell.open(bed);
     await shell.runProbe(source);
     const bolls = processesOf(bed).filter(isBoll);
@@ -130,7 +130,7 @@ for (const [way, source] of Object.entries(WAYS_TO_BE_BUSY)) {
   });
 }
 
-forEachMode(
+forExecutable(
   "terminal: Ctrl-Z stops boll and its cell, fg goes on where they were, also with a busy guest",
   async (bed) => {
     await using shell = await Shell.open(bed);
@@ -152,7 +152,7 @@ forEachMode(
   },
 );
 
-forEachMode("terminal: when it goes away the run is interrupted, recorded, and leaves nothing", async (bed) => {
+forExecutable("terminal: when it goes away the run is interrupted, recorded, and leaves nothing", async (bed) => {
   for (const source of ["readStdin()", "for (;;);"]) {
     {
       await using shell = await Shell.open(bed);

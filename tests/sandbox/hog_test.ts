@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { Bed, fixture, RunningBoll } from "../harness.ts";
 import { limitedCapsule, sessionEnd } from "../process/limited_run.ts";
 import { buildVariant, startBundler } from "./variant/build.ts";
@@ -11,7 +11,7 @@ Deno.test.beforeAll(async () => {
 });
 
 /** What a hog in the guest's thread does, which only a limit ends. */
-const HOGS: Readonly<Record<string, { limits: Record<string, number>; source: string; ends: [number, string] }>> = {
+const HOGS: Readonly<Record<string, { limits: Record<string, number>; source: string; ends: readonly string[] }>> = {
   "a thread bomb": {
     limits: { memory_mb: 64 },
     source: `for (let held = [];; ) {
@@ -19,28 +19,29 @@ const HOGS: Readonly<Record<string, { limits: Record<string, number>; source: st
       await new Promise((resolve) => worker.onmessage = resolve);
       held.push(worker);
     }`,
-    ends: [8, "memory"],
+    ends: ["8 memory"],
   },
   "a heap without end": {
     limits: { memory_mb: 64 },
     source: `for (let held = [];; ) held.push(new Array(1000).fill(held.length));`,
-    ends: [8, "memory"],
+    ends: ["8 memory"],
   },
   "buffers without end": {
     limits: { memory_mb: 64 },
     source: `for (let held = [];; ) held.push(new Uint8Array(2 ** 20).fill(1));`,
-    ends: [1, "crashed"], // by an exception of its own, which it could have caught
+    // By an exception of its own, which it could have caught, or by the barrier, where the engine needs memory first.
+    ends: ["1 crashed", "8 memory"],
   },
   "two threads that never yield": {
     limits: { cpu_seconds: 2 },
     source: `new Worker("data:text/javascript,for(;;);", { type: "module" });
     for (;;);`,
-    ends: [8, "cpu"],
+    ends: ["8 cpu"],
   },
   "a thread that never yields, with a deadline": {
     limits: { deadline_ms: 2000 },
     source: `for (;;);`,
-    ends: [124, "deadline"],
+    ends: ["124 deadline"],
   },
 };
 
@@ -73,7 +74,7 @@ for (const [name, { limits, source, ends }] of Object.entries(HOGS)) {
     await using bed = new Bed("binary");
     const { code, stderr } = await runInjected(bed, limits, source);
     const { ended_by } = sessionEnd(bed);
-    assertEquals([code, ended_by], ends, stderr);
+    assert(ends.includes(`${code} ${ended_by}`), `${code} ${ended_by}: ${stderr}`);
     const quiet = await runInjected(bed, { ...limits, deadline_ms: 60_000 }, "return 1;");
     assertEquals([quiet.code, quiet.stdout], [0, "1\n"], quiet.stderr);
   });
