@@ -30,10 +30,10 @@ export async function openDoorClient(wanted: string, args: Arguments, context: C
   });
 }
 
-/** Exit status of a task's state (README, "Exit codes"): one that asks back is not done. */
+/** Exit status of a task's state when nothing more is heard of it (README, "Exit codes"): one that asks is not done. */
 const EXIT_OF: Readonly<Record<TaskView["state"], number>> = {
-  submitted: 0,
-  working: 0,
+  submitted: 4,
+  working: 4,
   completed: 0,
   failed: 1,
   rejected: 5,
@@ -72,6 +72,7 @@ class Teller {
   #answer: string | undefined;
   readonly #files: TaskFile[] = [];
   #toldReason = "";
+  #isMidLine = false;
 
   constructor(context: Context, asJson: boolean, filesTo: string | undefined) {
     this.#context = context;
@@ -119,6 +120,7 @@ class Teller {
       this.#line({ ...task, ...answer, files });
     } else {
       if (!streams && this.#answer !== undefined) this.#say(this.#answer);
+      this.#endLine();
       this.#tellFiles(saved);
       this.#tellEnd(task);
     }
@@ -130,6 +132,7 @@ class Teller {
     const { state, reason = "" } = task;
     if (reason === "" || state !== "working" || reason === this.#toldReason) return;
     this.#toldReason = reason;
+    this.#endLine();
     this.#context.stderr.write(`boll: ${printableLine(reason, 1_000)}\n`);
   }
 
@@ -144,13 +147,19 @@ class Teller {
     if (state === "completed") return;
     const why = reason === undefined ? "" : `: ${printableLine(reason, 1_000)}`;
     const id = printableLine(task_id, 200);
-    const how = state === "input_required" ? `it asks${why}; answer with --task ${id}` : `${id} ${state}${why}`;
-    this.#context.stderr.write(`boll: ${how}\n`);
+    this.#context.stderr.write(`boll: ${howItStands(state, id, why)}\n`);
   }
 
   #say(text: string): void {
     const { stdout } = this.#context;
     stdout.write(stdout.isTerminal ? printable(text) : text);
+    if (text !== "") this.#isMidLine = stdout.isTerminal === true && !text.endsWith("\n");
+  }
+
+  /** On a terminal what boll says begins a line. */
+  #endLine(): void {
+    if (this.#isMidLine) this.#context.stdout.write("\n");
+    this.#isMidLine = false;
   }
 
   #line(value: object): void {
@@ -160,4 +169,10 @@ class Teller {
 
 function shown({ name, media_type, bytes }: TaskFile): Record<string, unknown> {
   return { name, media_type, size: bytes.length };
+}
+
+function howItStands(state: TaskView["state"], id: string, why: string): string {
+  if (state === "input_required") return `it asks${why}; answer with --task ${id}`;
+  if (state !== "submitted" && state !== "working") return `${id} ${state}${why}`;
+  return `${id} is ${state}${why}, but nothing more is heard of it; \`boll watch DOOR ${id}\` asks again`;
 }
