@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { type Bed, fixture, forEachMode, forMode, type RunningBoll } from "../harness.ts";
+import { type Bed, fixture, forExecutable, forMode, type RunningBoll } from "../harness.ts";
 import {
   argumentsOf,
   cellOf,
@@ -19,7 +19,7 @@ async function waitingRun(bed: Bed, flags: string[] = [], env: Record<string, st
   return running;
 }
 
-forEachMode(
+forExecutable(
   "cell: its environment is exactly the named one; no granted value and no secret of the caller is in it",
   async (bed) => {
     const running = await waitingRun(bed, ["--env", "GRANTED=value"], { MY_SECRET: "hidden", LD_PROFILE: "x" });
@@ -37,7 +37,7 @@ forEachMode(
   },
 );
 
-forEachMode("cell: its arguments name neither the capsule nor the guest's arguments", async (bed) => {
+forExecutable("cell: its arguments name neither the capsule nor the guest's arguments", async (bed) => {
   const running = await waitingRun(bed);
   const words = argumentsOf(cellOf(running.child.pid)).join(" ");
   assert(!words.includes("probe") && !words.includes("readStdin"), words);
@@ -45,7 +45,7 @@ forEachMode("cell: its arguments name neither the capsule nor the guest's argume
   await running.result();
 });
 
-forEachMode("cell: it is in its caller's process group and has no children", async (bed) => {
+forExecutable("cell: it is in its caller's process group and has no children", async (bed) => {
   const running = await waitingRun(bed);
   const cell = cellOf(running.child.pid);
   assertEquals(groupOf(cell), groupOf(running.child.pid));
@@ -74,7 +74,7 @@ forMode("binary", "cell: a descriptor of the caller does not reach it", async (b
   assertEquals((await shell.status).code, 0);
 });
 
-forEachMode("cell: it dies with its parent, also when its guest never yields", async (bed) => {
+forExecutable("cell: it dies with its parent, also when its guest never yields", async (bed) => {
   for (const guest of ["block", "loop"]) {
     const running = bed.start(["run", await fixture(guest)]);
     const cell = await untilCell(running);
@@ -85,7 +85,7 @@ forEachMode("cell: it dies with its parent, also when its guest never yields", a
   }
 });
 
-forEachMode("cell: SIGINT and SIGTERM to boll end the run as interrupted, with its record written", async (bed) => {
+forExecutable("cell: SIGINT and SIGTERM to boll end the run as interrupted, with its record written", async (bed) => {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     const running = await waitingRun(bed);
     const cell = cellOf(running.child.pid);
@@ -108,7 +108,7 @@ forMode("binary", "cell: the kernel wall stands on every thread while the guest 
   await running.result();
 });
 
-forEachMode("cell: nothing is left in the runtime folder, and the lock is free, after a run", async (bed) => {
+forExecutable("cell: nothing is left in the runtime folder, and the lock is free, after a run", async (bed) => {
   assertEquals((await bed.guest("ok")).code, 0);
   assertEquals((await bed.guest("trap")).code, 1);
   const left: string[] = [];

@@ -197,9 +197,9 @@ forMode("binary", "boll: nothing that a hostile door says comes to a terminal as
     const answering = [["send", url, "1"], ["send", url, "1", "--stream"], ["watch", url], ["watch", url, "tsk"]];
     const files = bed.folder(`files-${crypto.randomUUID()}`);
     const others = [
-      ...answering.map((words) => [...words, "--json"]),
+      ["send", url, "1", "--stream", "--json"],
+      ["watch", url, "tsk", "--json"],
       ["send", url, "1", "--no-wait"],
-      ["send", url, "1", "--no-wait", "--json"],
       ["send", url, "1", "--json", "--files", files],
       ["cancel", url, "tsk"],
       ["cancel", url, "tsk", "--json"],
@@ -215,7 +215,7 @@ forMode("binary", "boll: nothing that a hostile door says comes to a terminal as
       const { stdout, stderr } = await bed.run(words);
       shown.push([words.join(" "), stdout + stderr]);
     }
-    for (const words of answering.slice(0, 3)) {
+    for (const words of answering.slice(1, 3)) {
       shown.push([`terminal: ${words.join(" ")}`, await onTerminal(bed, words)]);
     }
     assertEquals(leaks(shown), [], hostility);

@@ -8,7 +8,7 @@ import {
   quote,
   section,
 } from "../../src/component/component_fixture.ts";
-import { type Bed, forEachMode } from "../harness.ts";
+import { type Bed, forExecutable } from "../harness.ts";
 
 /** A component of the bed, from its text or its bytes. */
 async function component(bed: Bed, sample: string | Uint8Array): Promise<string> {
@@ -30,7 +30,7 @@ function withImports(count: number): Uint8Array {
   ]);
 }
 
-forEachMode("run: a component with hostile names is refused, and boll says so in its own words", async (bed) => {
+forExecutable("run: a component with hostile names is refused, and boll says so in its own words", async (bed) => {
   const names = ["*/", "a\nb\x1b[2J", "');Deno.exit(99);('", "${Deno.exit(99)}", "__proto__", "x".repeat(1 << 20)];
   for (const name of names) {
     const path = await component(bed, `(component (import ${quote(name)} (func)))`);
@@ -45,7 +45,7 @@ forEachMode("run: a component with hostile names is refused, and boll says so in
   }
 });
 
-forEachMode(
+forExecutable(
   "run: a component with 100 000 imports is refused, one with JavaScript's own words is named",
   async (bed) => {
     const many = await bed.run(["run", await component(bed, withImports(100_000))]);

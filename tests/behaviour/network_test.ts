@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { type Bed, fixture, forEachMode, forMode, type ProbeResult } from "../harness.ts";
+import { type Bed, fixture, forExecutable, forMode, type ProbeResult } from "../harness.ts";
 
 /** Runs a source in a guest that can send requests, or has sockets, with what `net` grants. */
 async function run(bed: Bed, probe: string, net: readonly string[], source: string): Promise<ProbeResult> {
@@ -43,7 +43,7 @@ function zeroes(bytes: number): ReadableStream<Uint8Array> {
 
 const MEBIBYTES_64 = 64 * 2 ** 20;
 
-forEachMode(
+forExecutable(
   "http: a granted server is asked, each connection is in the trace, and nothing of the credential",
   async (bed) => {
     await using server = serve();
@@ -60,7 +60,7 @@ forEachMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "http: an unlisted host, port or scheme is refused with the flag that would allow it, and never asked",
   async (bed) => {
     await using server = serve();
@@ -142,7 +142,7 @@ forMode(
   },
 );
 
-forEachMode(
+forExecutable(
   "sockets: TCP through the gate to a granted place; its name is looked up, any other is refused",
   async (bed) => {
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -167,7 +167,7 @@ forEachMode(
   },
 );
 
-forEachMode("sockets: listens on a granted port of loopback", async (bed) => {
+forExecutable("sockets: listens on a granted port of loopback", async (bed) => {
   const port = freePort();
   const source = `
     const listener = listen(ipv4([0, 0, 0, 0], ${port}));
