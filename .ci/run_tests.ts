@@ -31,8 +31,8 @@ export function verdict(counts: TestCounts | undefined, exitCode: number): numbe
   return counts && counts.failed === 0 && counts.passed > 0 ? 0 : 1;
 }
 
-/** Folders whose tests start many processes and wait for them: a lane of their own beside all others. */
-const PROCESS_FOLDERS = ["tests/process", "tests/sandbox", "tests/storms"];
+/** Folders of a lane of their own, whose tests take about as long as all others. */
+const SECOND_LANE = ["tests/door", "tests/fuzz", "tests/process", "tests/sandbox", "tests/storms"];
 
 /** The arguments of each `deno test` that runs beside the others; together they are every test, each once. */
 export function lanesFor(paths: readonly string[], cores: number): readonly (readonly string[])[] {
@@ -40,8 +40,8 @@ export function lanesFor(paths: readonly string[], cores: number): readonly (rea
   const others = [...Deno.readDirSync("tests")].filter(({ name, isDirectory }) =>
     isDirectory || /_test\.ts$/.test(name)
   )
-    .map(({ name }) => `tests/${name}`).filter((path) => !PROCESS_FOLDERS.includes(path)).sort();
-  return [["src", ".ci", "capsules", ...others], PROCESS_FOLDERS];
+    .map(({ name }) => `tests/${name}`).filter((path) => !SECOND_LANE.includes(path)).sort();
+  return [["src", ".ci", "capsules", ...others], SECOND_LANE];
 }
 
 /** What one `deno test` printed; a live one has the screen meanwhile. */

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type Bed, forExecutable, forMode } from "../harness.ts";
 import { buildText } from "../fixtures/build.ts";
 import { assertLastLine, type Ending, endingOf, limitedCapsule, sessionEnd } from "./limited_run.ts";
@@ -84,7 +84,8 @@ forMode(
     const flags = ["--memory", "1m", "--mount", `${bed.folder("data")}:/data:ro`];
     const result = await bed.run(["run", handles, ...flags]);
     assertEquals(result.code, 8);
-    assertLastLine(result, /memory limit/);
+    // The engine's own last words may have been cut off in the middle of a line.
+    assertMatch(result.lastLine, /boll: .*memory limit/);
     assertEquals(sessionEnd(bed).ended_by, "memory");
     assertEquals(await endingOf(bed, [await warmGuest(bed, "ok"), ...flags]), [0, "completed", "guest"]);
   },
