@@ -12,7 +12,7 @@ import { digestCapsule } from "../manifest/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { isYes } from "./consent.ts";
 import { buildComponent } from "./prepare_component.ts";
-import { type Answers, type Resolved, resolveRun } from "./resolve_run.ts";
+import { type Answers, asCommand, type Resolved, resolveRun } from "./resolve_run.ts";
 import type { Context } from "./verb.ts";
 
 /** Wrong answers to one question, before it counts as a no. */
@@ -52,8 +52,9 @@ export async function resolveAsking(
 /** Reads no guest code: the component is described in a cell of its own, or was before. */
 async function importsOf(resolved: Resolved, context: Context): Promise<readonly string[]> {
   const { landlockAbi, seccomp } = probeHull();
-  const { component } = digestCapsule(resolved.capsule);
-  return (await buildComponent(resolved, component, landlockAbi > 0 && seccomp, context)).description.imports;
+  const command = asCommand(resolved);
+  const { component } = digestCapsule(command.capsule);
+  return (await buildComponent(command, component, landlockAbi > 0 && seccomp, context)).description.imports;
 }
 
 /** Questions and what came of them. */

@@ -2,14 +2,14 @@ import { errorCodeOf, printableJson } from "../base/mod.ts";
 import { type ComponentDescription, findHandlerName, findRunName } from "../component/mod.ts";
 import { achievedContainment, explainGrants } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
-import { digestCapsule } from "../manifest/mod.ts";
+import { type CommandCapsule, digestCapsule } from "../manifest/mod.ts";
 import type { Lock } from "../package/mod.ts";
 import { ensureComponent } from "../session/mod.ts";
 import { consentDigest, findRunLock, readStartable } from "./consent_scope.ts";
 import { explanationText } from "./explanation_text.ts";
 import { GRANT_OPTIONS } from "./grant_flags.ts";
 import { paintFor } from "./paint.ts";
-import { type Resolved, resolveRun } from "./resolve_run.ts";
+import { asCommand, type Resolved, resolveRun } from "./resolve_run.ts";
 import type { Context, Verb } from "./verb.ts";
 
 /** `boll explain CAPSULE`: what `boll run` with the same flags would grant, wall by wall. Runs nothing of the guest. */
@@ -25,7 +25,7 @@ export const verb: Verb = {
     "component is read in a cell of its own to list its imports.",
   ],
   async run(args, context) {
-    const resolved = await resolveRun(args.operands[0]!, args, context, { unbound: "list" });
+    const resolved = asCommand(await resolveRun(args.operands[0]!, args, context, { unbound: "list" }));
     const { capsule, own, trust, grants, upstream } = resolved;
     const { capsule: digest, component } = digestCapsule(capsule);
     const probe = probeHull();
@@ -61,7 +61,7 @@ async function lockOf(resolved: Resolved): Promise<Lock | undefined> {
 }
 
 function describe(
-  { capsule, home, grants }: Resolved,
+  { capsule, home, grants }: Resolved<CommandCapsule>,
   digest: string,
   hull: boolean,
   context: Context,

@@ -1,6 +1,7 @@
 import { CapsuleError, printableLine } from "../base/mod.ts";
 import { type CachedComponent, findHandlerName, findRunName } from "../component/mod.ts";
 import { checkImports, type ComponentRole, refuseImports } from "../grants/mod.ts";
+import type { CommandCapsule } from "../manifest/mod.ts";
 import { type BuildRequest, ensureComponent } from "../session/mod.ts";
 import type { Resolved } from "./resolve_run.ts";
 import type { Context } from "./verb.ts";
@@ -22,7 +23,7 @@ export interface PrepareComponentOptions extends Pick<BuildRequest, "interrupt" 
  * @throws `component.*` (also for one that exports nothing to call), `grant.import_not_granted`
  */
 export async function prepareComponent(
-  resolved: Resolved,
+  resolved: Resolved<CommandCapsule>,
   digest: string,
   hull: boolean,
   context: Context,
@@ -40,7 +41,7 @@ export async function prepareComponent(
 
 /** The component as the cache has it, or built into it; a person who waits for that is told. @throws `component.*` */
 export async function buildComponent(
-  { capsule, home, grants }: Resolved,
+  { capsule, home, grants }: Resolved<CommandCapsule>,
   digest: string,
   hull: boolean,
   context: Context,

@@ -1,6 +1,8 @@
 import { type OperatorFlags, type ResolvedGrants, resolveGrants, type ResolveGrantsInput } from "../grants/mod.ts";
 import {
   type Capsule,
+  type CommandCapsule,
+  commandOf,
   findUpstream,
   findWorkspaces,
   loadCapsule,
@@ -14,8 +16,8 @@ import { readGrantFlags } from "./grant_flags.ts";
 import type { Context } from "./verb.ts";
 
 /** A capsule and the whole authority it would run with. */
-export interface Resolved {
-  readonly capsule: Capsule;
+export interface Resolved<Kind extends Capsule = Capsule> {
+  readonly capsule: Kind;
   readonly home: Home;
   readonly trust: Trust;
   /** Whether the capsule is the operator's own: its manifest is the operator's word. */
@@ -66,6 +68,11 @@ export async function resolveRun(
   const ignored = resolved.grants.net.length === 0 ? [] : upstream.warnings;
   const grants = { ...resolved, warnings: [...resolved.warnings, ...ignored] };
   return { capsule, home, trust, own, grants, upstream };
+}
+
+/** What only a command or a service can be asked. @throws `capsule.is_agent` */
+export function asCommand(resolved: Resolved): Resolved<CommandCapsule> {
+  return { ...resolved, capsule: commandOf(resolved.capsule) };
 }
 
 function addAnswers(flags: OperatorFlags, answers: Answers): OperatorFlags {

@@ -1,7 +1,7 @@
 import { printableJson, printableLine } from "../base/mod.ts";
 import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
-import { type CapsuleDigests, digestCapsule } from "../manifest/mod.ts";
+import { type CommandCapsule, type CommandDigests, digestCapsule } from "../manifest/mod.ts";
 import { isCompiled } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { obtainConsent } from "./consent.ts";
@@ -11,7 +11,7 @@ import { ASK_OPTION, GRANT_OPTIONS } from "./grant_flags.ts";
 import { guestArguments, launch } from "./launch.ts";
 import { prepareComponent } from "./prepare_component.ts";
 import { warnOf } from "./report_ending.ts";
-import type { Resolved } from "./resolve_run.ts";
+import { asCommand, type Resolved } from "./resolve_run.ts";
 import { recordSession } from "./session_record.ts";
 import type { Context, Verb } from "./verb.ts";
 
@@ -39,7 +39,7 @@ export const verb: Verb = {
 };
 
 async function runVerb(args: Arguments, context: Context): Promise<number> {
-  const resolved = await resolveAsking(args.operands[0]!, args, context);
+  const resolved = asCommand(await resolveAsking(args.operands[0]!, args, context));
   const digests = digestCapsule(resolved.capsule);
   if (!args.has("quiet")) warnOf(resolved, context);
   const isDryRun = args.has("dry-run");
@@ -55,8 +55,8 @@ async function runVerb(args: Arguments, context: Context): Promise<number> {
 
 /** Everything that a run would refuse is refused here too; then there is nothing more to say. */
 async function dryRun(
-  resolved: Resolved,
-  digests: CapsuleDigests,
+  resolved: Resolved<CommandCapsule>,
+  digests: CommandDigests,
   args: Arguments,
   context: Context,
 ): Promise<number> {

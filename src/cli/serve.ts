@@ -9,6 +9,7 @@ import { obtainConsent } from "./consent.ts";
 import { findRunLock } from "./consent_scope.ts";
 import { GRANT_OPTIONS } from "./grant_flags.ts";
 import { warnOf, warnOfContainment } from "./report_ending.ts";
+import { asCommand } from "./resolve_run.ts";
 import { ServedCapsule, type ServedEnding } from "./served_capsule.ts";
 import type { Context, Verb } from "./verb.ts";
 
@@ -49,7 +50,7 @@ export interface ServeFlags {
 
 async function runVerb(args: Arguments, context: Context): Promise<number> {
   const flags = readServeFlags(args);
-  const resolved = await resolveAsking(args.operands[0]!, args, context);
+  const resolved = asCommand(await resolveAsking(args.operands[0]!, args, context));
   const digests = digestCapsule(resolved.capsule);
   if (!args.has("quiet")) warnOf(resolved, context);
   const lock = await findRunLock(resolved);

@@ -19,7 +19,7 @@ import { holdComponent } from "./held_component.ts";
 import { DEFAULT_LISTEN, formatListen, parseListen } from "./listen_address.ts";
 import { prepareComponent } from "./prepare_component.ts";
 import { warnOf } from "./report_ending.ts";
-import type { Resolved } from "./resolve_run.ts";
+import { asCommand, type Resolved } from "./resolve_run.ts";
 import { type RecordedEnding, recordSession, type SessionRecord, writePlanOf } from "./session_record.ts";
 import { type LaterTree, RunTree } from "./run_tree.ts";
 import type { Context, Verb } from "./verb.ts";
@@ -65,7 +65,7 @@ interface ServeFlags {
 
 async function runVerb(args: Arguments, context: Context): Promise<number> {
   const flags = readServeFlags(args);
-  const resolved = await resolveAsking(args.operands[0]!, args, context, "service");
+  const resolved = asCommand(await resolveAsking(args.operands[0]!, args, context, "service"));
   refuseDelegation(resolved.capsule);
   const { limits } = resolved.grants.grants;
   if (limits.cpu_seconds !== undefined) {

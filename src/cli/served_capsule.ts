@@ -2,6 +2,7 @@ import { CapsuleError, exitCodeOf, newId, printableJson, printableLine } from ".
 import { Launcher } from "../delegation/mod.ts";
 import { achievedContainment, type Grants } from "../grants/mod.ts";
 import { PinnedFolder, probeHull } from "../hull/mod.ts";
+import { capsulePath } from "../manifest/mod.ts";
 import { type DoorSpec, SESSION_CEILINGS, type SessionLimits } from "../protocol/control/mod.ts";
 import type { TreeAction } from "../protocol/tree/mod.ts";
 import { DoorFolder, hashToken, ownService, runtimeFolder, type SessionPlaces } from "../records/mod.ts";
@@ -194,7 +195,7 @@ export class ServedCapsule {
       capsule: {
         name: capsule.name,
         kind: capsule.kind === "bare" ? "component" : "folder",
-        path: capsule.manifestPath ?? capsule.componentPath,
+        path: capsulePath(capsule),
         digest: digests.capsule,
         ...(capsule.version === undefined ? {} : { version: capsule.version }),
       },

@@ -2,7 +2,7 @@ import { asHostFailure } from "../base/mod.ts";
 import type { CachedComponent } from "../component/mod.ts";
 import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
-import type { CapsuleDigests } from "../manifest/mod.ts";
+import { capsulePath, type CommandCapsule, type CommandDigests } from "../manifest/mod.ts";
 import type { Lock } from "../package/mod.ts";
 import {
   createSession,
@@ -29,8 +29,8 @@ import type { Context } from "./verb.ts";
 
 /** A capsule that its operator agreed to run, with what goes to its guest as arguments. */
 export interface Agreed {
-  readonly resolved: Resolved;
-  readonly digests: CapsuleDigests;
+  readonly resolved: Resolved<CommandCapsule>;
+  readonly digests: CommandDigests;
   readonly args: Arguments;
   readonly context: Context;
   readonly guestArgs: readonly string[];
@@ -144,7 +144,7 @@ function identityOf({ capsule }: Resolved): SessionRecord["identity"] {
   return {
     name: capsule.name,
     kind: capsule.kind === "bare" ? "component" : "folder",
-    path: capsule.manifestPath ?? capsule.componentPath,
+    path: capsulePath(capsule),
     ...(capsule.version === undefined ? {} : { version: capsule.version }),
   };
 }

@@ -2,6 +2,7 @@ import { CapsuleError, errorCodeOf, printableLine } from "../base/mod.ts";
 import { findRunName } from "../component/mod.ts";
 import type { Spawnable, Unspawnable } from "../delegation/mod.ts";
 import { DEFAULT_LIMITS } from "../grants/mod.ts";
+import { commandOf } from "../manifest/mod.ts";
 import { loadLocked, type Lock, type LockedCapsule } from "../package/mod.ts";
 import { type BuildRequest, ensureComponent } from "../session/mod.ts";
 import { type HeldComponent, holdComponent } from "./held_component.ts";
@@ -60,12 +61,15 @@ export class Spawnables implements Disposable {
     for (const [name, { capsule, digests, manifest }] of locked) {
       const built = new Map<number, HeldComponent["component"]>();
       try {
+        const { componentPath } = commandOf(capsule);
+        const { component: digest } = digests;
+        if (digest === undefined) throw new TypeError("A command without its component's digest");
         for (const memoryMb of memories.get(name) ?? []) {
           const held = await holdComponent(() =>
             ensureComponent({
               cacheRoot: home.cache,
-              componentPath: capsule.componentPath,
-              digest: digests.component,
+              componentPath,
+              digest,
               memoryMb,
               hull,
               ...options,

@@ -1,5 +1,5 @@
 import type { Containment } from "../base/mod.ts";
-import type { Capsule, Upstream } from "../manifest/mod.ts";
+import { type Capsule, capsulePath, type Upstream } from "../manifest/mod.ts";
 import { achievedContainment, type HullCapabilities } from "./containment.ts";
 import { explainWalls, type WallExplanation } from "./explain_walls.ts";
 import type { Grants } from "./grants.ts";
@@ -75,7 +75,7 @@ export function explainGrants(input: ExplainGrantsInput): Explanation {
       name: capsule.name,
       ...(capsule.version === undefined ? {} : { version: capsule.version }),
       kind: capsule.kind,
-      path: capsule.manifestPath ?? capsule.componentPath,
+      path: capsulePath(capsule),
     },
     digest: input.digest,
     standing,

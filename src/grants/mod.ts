@@ -18,6 +18,7 @@ export { NO_GRANTS, spawnedGrants } from "./defaults.ts";
 export { fitGrants } from "./fit_grants.ts";
 export type { FitGrantsInput, FittedGrants, Misfit } from "./fit_grants.ts";
 export { narrow } from "./narrow.ts";
+export { toolGrants } from "./tool_grants.ts";
 export type { Dropped, Narrowed } from "./narrow.ts";
 export { resolveGrants } from "./resolve.ts";
 export type { ResolvedGrants, ResolveGrantsInput } from "./resolve.ts";

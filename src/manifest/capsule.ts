@@ -1,7 +1,7 @@
-import { basename, dirname, join } from "@std/path";
+import { basename, dirname, join, relative } from "@std/path";
 import { CapsuleError, printableLine } from "../base/mod.ts";
-import { digestBytes, digestFile, digestFolder } from "./digest.ts";
-import type { Capsule, Manifest } from "./manifest.ts";
+import { digestBytes } from "./digest.ts";
+import type { AgentCapsule, AgentManifest, Capsule, CommandCapsule, Manifest } from "./manifest.ts";
 import { readText } from "./regular_file.ts";
 
 /** The name of every manifest. */
@@ -9,6 +9,9 @@ export const MANIFEST_NAME = "capsule.jsonc";
 
 /** A larger manifest is refused, bytes. */
 export const MAX_MANIFEST_BYTES = 1024 * 1024;
+
+/** A larger prompt, playbook or skill is refused, bytes. */
+const MAX_NAMED_TEXT_BYTES = 1024 * 1024;
 
 /**
  * Loads what a user names: a folder with a `capsule.jsonc`, that file itself, or a bare `.wasm`.
@@ -29,39 +32,24 @@ export async function loadCapsule(path: string): Promise<Capsule> {
   );
 }
 
-/** The digests of a capsule, `sha256:<hex>`. */
-export interface CapsuleDigests {
-  /** What consent and records name: of the folder, or of a bare component's bytes. */
-  readonly capsule: string;
-  /** Of the component's bytes, the very ones that went into `capsule`. */
-  readonly component: string;
+/** Whether a capsule is an agent: a model with tools, and no component of its own. */
+export function isAgent(capsule: Capsule): capsule is AgentCapsule {
+  return capsule.componentPath === undefined;
 }
 
 /**
- * Reads and hashes each file of a capsule once. A manifest that is no longer the one that was read is refused: consent to
- * this digest would be consent to other grants than those that are shown and given.
- * @throws {CapsuleError} `capsule.bad_file`
+ * A capsule that must be a command or a service.
+ * @throws {CapsuleError} `capsule.is_agent`
  */
-export function digestCapsule(capsule: Capsule): CapsuleDigests {
-  if (capsule.kind === "bare") {
-    const digest = digestFile(capsule.componentPath);
-    return { capsule: digest, component: digest };
-  }
-  let component: string | undefined;
-  let manifest: string | undefined;
-  const folder = digestFolder(capsule.root, (path, digest) => {
-    if (path === MANIFEST_NAME) manifest = digest;
-    if (join(capsule.root, path) === capsule.componentPath) component = digest;
-  });
-  if (manifest !== capsule.manifestDigest) {
-    const shown = printableLine(join(capsule.root, MANIFEST_NAME));
-    throw new CapsuleError("capsule.bad_file", `Digest ${shown}: it changed since it was read; try again`);
-  }
-  if (component !== undefined) return { capsule: folder, component };
-  throw new CapsuleError(
-    "capsule.bad_file",
-    `Digest ${printableLine(capsule.root)}: its component is not among the files that count`,
-  );
+export function commandOf(capsule: Capsule): CommandCapsule {
+  if (!isAgent(capsule)) return capsule;
+  const name = printableLine(capsule.name, 80);
+  throw new CapsuleError("capsule.is_agent", `Use ${name}: it is an agent, wanted a capsule with a component`);
+}
+
+/** The file that names a capsule in records: its manifest, or a bare component. */
+export function capsulePath(capsule: Capsule): string {
+  return isAgent(capsule) ? capsule.manifestPath : capsule.manifestPath ?? capsule.componentPath;
 }
 
 async function loadFolder(root: string, asked: string): Promise<Capsule> {
@@ -76,15 +64,55 @@ async function loadFolder(root: string, asked: string): Promise<Capsule> {
   const { text, bytes } = readText(manifestPath, { code: "manifest.unreadable", maxBytes: MAX_MANIFEST_BYTES });
   const { parseManifest } = await import("./parse_manifest.ts");
   const manifest = parseManifest(text, shown);
-  return {
+  const found = {
     kind: "manifest",
     root,
     name: manifest.name,
     version: manifest.version,
-    componentPath: resolveNamedFile(manifest, root, { path: "component", name: manifest.component, file: shown }),
     manifestPath,
     manifestDigest: digestBytes(bytes),
+  } as const;
+  const resolve = (path: string, name: string) => resolveNamedFile(manifest, root, { path, name, file: shown });
+  const { inference, component } = manifest;
+  if (inference !== undefined) return { ...found, ...loadAgent({ ...manifest, inference }, root, resolve) };
+  if (component === undefined) throw new TypeError("A manifest has neither a component nor inference");
+  return { ...found, componentPath: resolve("component", component), manifest };
+}
+
+type ResolveFile = (path: string, name: string) => string;
+
+/** What only an agent has; its prompt and its playbook are read at once, its skills when the model asks for them. */
+function loadAgent(
+  manifest: AgentManifest,
+  root: string,
+  resolve: ResolveFile,
+): Pick<AgentCapsule, "manifest" | "tools" | "skills" | "systemPrompt" | "playbook" | "readFiles"> {
+  const readFiles: Record<string, string> = {};
+  const read = (path: string, name: string): string => {
+    const real = resolve(path, name);
+    const { text, bytes } = readText(real, { code: "capsule.bad_file", maxBytes: MAX_NAMED_TEXT_BYTES });
+    readFiles[relative(root, real)] = digestBytes(bytes);
+    return text;
+  };
+  const { uri, dialect, system_prompt, system_prompt_file } = manifest.inference;
+  const systemPrompt = system_prompt_file === undefined
+    ? system_prompt
+    : read("inference.system_prompt_file", system_prompt_file);
+  return {
     manifest,
+    tools: manifest.tools.map(({ name, component, grants }, index) => ({
+      name,
+      componentPath: resolve(`tools[${index}].component`, component),
+      ...(grants === undefined ? {} : { grants }),
+    })),
+    skills: manifest.skills.map(({ name, description, file }, index) => {
+      const path = `skills[${index}].file`;
+      read(path, file);
+      return { name, description, path: resolve(path, file) };
+    }),
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    ...(dialect === "scripted" && uri !== undefined ? { playbook: read("inference.uri", uri) } : {}),
+    readFiles,
   };
 }
 

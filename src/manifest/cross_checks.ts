@@ -12,8 +12,12 @@ import { describeFound } from "./problems.ts";
  */
 export function checkAcross(document: ReadDocument, grantsPath: "grants" | "ceiling"): Problem[] {
   const grants = get(document.value, grantsPath);
+  return [...checkTexts(document.value, "", document), ...checkGrants(document, grants, grantsPath)];
+}
+
+/** One grants block, which stands at `grantsPath`. */
+export function checkGrants(document: ReadDocument, grants: unknown, grantsPath: string): Problem[] {
   return [
-    ...checkTexts(document.value, "", document),
     ...checkEnv(get(grants, "env"), `${grantsPath}.env`, document),
     ...checkSpawn(get(grants, "spawn"), `${grantsPath}.spawn`, document),
     ...checkNet(get(grants, "net"), `${grantsPath}.net`, document),
@@ -21,13 +25,18 @@ export function checkAcross(document: ReadDocument, grantsPath: "grants" | "ceil
   ];
 }
 
-/** `component` must name a file below the manifest that the capsule's digest covers. */
+/** `component` must name a file of the capsule. */
 export function checkComponent(document: ReadDocument): Problem[] {
   const component = get(document.value, "component");
-  if (typeof component !== "string" || component === "") return [];
-  const segments = component.split("/");
-  const refuse = (allowed: string) => [problem(document, "component", `found ${describeFound(component)}, ${allowed}`)];
-  if (component.startsWith("/") || component.includes("\\") || segments.includes("..")) {
+  return typeof component === "string" ? checkNamedFile(document, "component", component) : [];
+}
+
+/** The file that is named at `path` must lie below the manifest, where the capsule's digest covers it. */
+export function checkNamedFile(document: ReadDocument, path: string, file: string): Problem[] {
+  if (file === "") return [];
+  const segments = file.split("/");
+  const refuse = (allowed: string) => [problem(document, path, `found ${describeFound(file)}, ${allowed}`)];
+  if (file.startsWith("/") || file.includes("\\") || segments.includes("..")) {
     return refuse("allowed: a relative path below this file, without '..'");
   }
   if (segments.some((segment) => /^\.(git|boll)$/i.test(segment))) {
@@ -43,6 +52,9 @@ export function checkGlobs(document: ReadDocument): Problem[] {
   );
 }
 
+/** Where a reference to a secret is read; whether it may be there is looked at beside what it is used for. */
+const REFERENCE_PLACES = /^inference\.(api_key|headers[.[].*)$/s;
+
 /** Literal credentials and `${NAME}` in any text. */
 function checkTexts(value: unknown, path: string, document: ReadDocument): Problem[] {
   if (typeof value === "string") {
@@ -52,8 +64,8 @@ function checkTexts(value: unknown, path: string, document: ReadDocument): Probl
       ];
     }
     const reference = findReference(value);
-    if (reference === undefined) return [];
-    const message = `found ${JSON.stringify(reference)}, but references to secrets are not supported yet; remove it`;
+    if (reference === undefined || REFERENCE_PLACES.test(path)) return [];
+    const message = `found ${JSON.stringify(reference)}, but secrets are read only in api_key and headers of inference`;
     return [problem(document, path, message)];
   }
   if (typeof value !== "object" || value === null) return [];
@@ -122,7 +134,7 @@ function checkMounts(mounts: unknown, path: string, document: ReadDocument): Pro
   });
 }
 
-function attempt(document: ReadDocument, path: string, check: () => void): Problem[] {
+export function attempt(document: ReadDocument, path: string, check: () => void): Problem[] {
   try {
     check();
     return [];
@@ -132,17 +144,17 @@ function attempt(document: ReadDocument, path: string, check: () => void): Probl
   }
 }
 
-function problem(document: ReadDocument, path: string, message: string): Problem {
+export function problem(document: ReadDocument, path: string, message: string): Problem {
   return { offset: document.offsetOf(path), path, message };
 }
 
-function get(value: unknown, key: string): unknown {
+export function get(value: unknown, key: string): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value) || !Object.hasOwn(value, key)) {
     return undefined;
   }
   return (value as Record<string, unknown>)[key];
 }
 
-function elements(value: unknown): readonly (readonly [value: unknown, index: number])[] {
+export function elements(value: unknown): readonly (readonly [value: unknown, index: number])[] {
   return Array.isArray(value) ? value.map((item, index) => [item, index] as const) : [];
 }

@@ -7,7 +7,9 @@
  */
 import type { Manifest } from "./manifest.ts";
 
-export { type CapsuleDigests, digestCapsule, loadCapsule, MANIFEST_NAME } from "./capsule.ts";
+export { capsulePath, commandOf, isAgent, loadCapsule, MANIFEST_NAME } from "./capsule.ts";
+export { type AgentDigests, type CapsuleDigests, type CommandDigests, digestCapsule } from "./digest_capsule.ts";
+export { type Endpoint, parseEndpoints, parseOrigin } from "./endpoint.ts";
 export { digestBytes, digestFile, digestFolder } from "./digest.ts";
 export { isCredentialName } from "./credentials.ts";
 export { guestPathsOverlap, normalizeGuestPath, RESERVED_GUEST_PATHS } from "./guest_path.ts";
@@ -21,8 +23,22 @@ export type { Trust, TrustedWorkspace } from "./trust.ts";
 export { findUpstream } from "./upstream.ts";
 export type { Upstream } from "./upstream.ts";
 export { findWorkspaces, readWorkspace, WORKSPACE_NAME } from "./workspace.ts";
-export type { Capsule, Capture, Manifest, Positions, Workspace } from "./manifest.ts";
-export type { DeclaredGrants, DeclaredLimits, DeclaredMount } from "./schema.ts";
+export type {
+  AgentCapsule,
+  AgentManifest,
+  AgentSkill,
+  AgentTool,
+  Capsule,
+  Capture,
+  CommandCapsule,
+  Inference,
+  InferenceDialect,
+  InferenceHeader,
+  Manifest,
+  Positions,
+  Workspace,
+} from "./manifest.ts";
+export type { DeclaredGrants, DeclaredLimits, DeclaredMount } from "./grants_schema.ts";
 
 /**
  * Reads the text of a `capsule.jsonc`; `file` names it in messages. All problems are reported at once, each as

@@ -7,3 +7,6 @@ export const SEMVER =
 
 /** The longest version, characters. */
 export const MAX_VERSION = 256;
+
+/** A tool's name: what every model's interface takes; two underscores stand between a server and its tool. */
+export const TOOL_NAME = /^(?!.*__)[a-z][a-z0-9_-]{0,63}$/;

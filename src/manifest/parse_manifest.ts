@@ -1,12 +1,16 @@
 import * as z from "zod/mini";
 import type { ErrorCode } from "../base/mod.ts";
+import { checkAgent, referenceOf } from "./agent_checks.ts";
+import type { DeclaredInference } from "./agent_schema.ts";
 import { checkAcross, checkComponent, checkGlobs, checkProxy } from "./cross_checks.ts";
 import { type Problem, type ReadDocument, readDocument } from "./document.ts";
 import { normalizeGuestPath } from "./guest_path.ts";
-import type { Manifest, Positions } from "./manifest.ts";
+import { parseEndpoints, parseOrigin } from "./endpoint.ts";
+import type { DeclaredGrants } from "./grants_schema.ts";
+import type { Inference, Manifest, Positions } from "./manifest.ts";
 import { parseNetEntry } from "./net_entry.ts";
 import { describeIssues, refuseFile } from "./problems.ts";
-import { type DeclaredGrants, manifestSchema, workspaceSchema, type WorkspaceValue } from "./schema.ts";
+import { manifestSchema, workspaceSchema, type WorkspaceValue } from "./schema.ts";
 
 /**
  * Reads a manifest's text; `file` names it in messages.
@@ -17,13 +21,20 @@ export function parseManifest(text: string, file: string): Manifest {
     file,
     schema: manifestSchema,
     codes: { syntax: "manifest.syntax", invalid: "manifest.invalid" },
-    check: (read) => [...checkAcross(read, "grants"), ...checkComponent(read)],
+    check: (read) => [...checkAcross(read, "grants"), ...checkComponent(read), ...checkAgent(read)],
   });
   return {
     name: value.name,
     version: value.version,
     ...(value.description === undefined ? {} : { description: value.description }),
-    component: value.component,
+    ...(value.component === undefined ? {} : { component: value.component }),
+    ...(value.inference === undefined ? {} : { inference: readInference(value.inference) }),
+    tools: (value.tools ?? []).map(({ grants, ...tool }) => ({
+      ...tool,
+      ...(grants === undefined ? {} : { grants: normalize(grants) }),
+    })),
+    skills: value.skills ?? [],
+    secrets: readSecrets(value.secrets ?? {}),
     args: value.args ?? [],
     grants: normalize(value.grants ?? {}),
     trace: { capture: value.trace?.capture ?? "meta" },
@@ -68,6 +79,27 @@ function parseFile<Schema extends z.core.$ZodType>(
   ];
   if (problems.length > 0 || !result.success) throw refuseFile(codes.invalid, file, document, problems);
   return { value: result.data, document };
+}
+
+const INFERENCE_DEFAULTS = { max_turns: 10, max_output_tokens: 4096, max_session_tokens: 200_000 } as const;
+
+function readInference({ uri, api_key, headers = {}, ...declared }: DeclaredInference): Inference {
+  const isFile = declared.dialect === "scripted";
+  const api = api_key === undefined ? undefined : referenceOf(api_key);
+  return {
+    ...INFERENCE_DEFAULTS,
+    ...declared,
+    ...(uri === undefined ? {} : { uri: isFile ? uri : parseEndpoints(uri).map(({ url }) => url).join(",") }),
+    ...(api === undefined ? {} : { api_key: api }),
+    headers: Object.entries(headers).map(([name, value]) => {
+      const secret = referenceOf(value);
+      return secret === undefined ? { name, value } : { name, secret };
+    }),
+  };
+}
+
+function readSecrets(secrets: Readonly<Record<string, readonly string[]>>): Manifest["secrets"] {
+  return Object.fromEntries(Object.entries(secrets).map(([name, origins]) => [name, origins.map(parseOrigin)]));
 }
 
 /** The grants with guest paths and net entries in their one form. */

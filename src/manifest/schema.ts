@@ -1,4 +1,6 @@
 import * as z from "zod/mini";
+import { inferenceSchema, secretsSchema, skillsSchema, toolsSchema } from "./agent_schema.ts";
+import { grantsSchema, text } from "./grants_schema.ts";
 import { CAPSULE_NAME, MAX_VERSION, SEMVER } from "./names.ts";
 
 /**
@@ -6,98 +8,25 @@ import { CAPSULE_NAME, MAX_VERSION, SEMVER } from "./names.ts";
  * prints the JSON Schema. Only modules that really parse may import it for its values: zod is not free to load.
  */
 
-const MAX_TEXT = 4096;
-
-const text = (description: string) =>
-  z.string().check(z.maxLength(MAX_TEXT), z.regex(/^[^\0]*$/, "text without NUL"), z.meta({ description }));
-
-const count = (max: number, description: string) =>
-  z.int().check(z.minimum(1), z.maximum(max), z.meta({ description }));
-
-const mode = z.enum(["ro", "rw"]);
-
-/** One place the capsule wants: `host` counts only in an own manifest. */
-export const mountSchema = z.strictObject({
-  host: z.exactOptional(
-    text("A folder, relative to this file. Counts only in an own manifest; otherwise bind it with --mount.").check(
-      z.minLength(1),
-    ),
-  ),
-  guest: z.string().check(
-    z.maxLength(1024),
-    z.regex(/^\/[^\p{Cc}:\\]+$/u, "an absolute path like /data, without ':', '\\' or control characters"),
-    z.meta({
-      description: "Where the guest sees it. Absolute; may not overlap another; /workdir and /runtime are reserved.",
-    }),
-  ),
-  mode: z.exactOptional(mode.check(z.meta({ description: "ro (the default) or rw." }))),
-});
-
-/** Limits of one run; absent ones have the defaults of the grants page. */
-export const limitsSchema = z.strictObject({
-  memory_mb: z.exactOptional(count(16_384, "Linear memory of all modules together, MiB. Default 512.")),
-  deadline_ms: z.exactOptional(count(2_147_483_647, "Wall time of the run, milliseconds. Default 600000.")),
-  cpu_seconds: z.exactOptional(count(2_147_483_647, "CPU time, whole seconds. Default: no limit.")),
-  output_bytes: z.exactOptional(count(Number.MAX_SAFE_INTEGER, "Bytes of stdout and stderr together. Default: none.")),
-  open_files: z.exactOptional(count(65_536, "Files open at once. Default 256.")),
-  file_bytes: z.exactOptional(count(Number.MAX_SAFE_INTEGER, "Largest size of one file, bytes. Default 4 GiB.")),
-  work_bytes: z.exactOptional(count(Number.MAX_SAFE_INTEGER, "Bytes written to files in all. Default 10 GiB.")),
-});
-
-/** A grants block. Absent is denied, but for stdio, clocks and random. */
-export const grantsSchema = z.strictObject({
-  fs: z.exactOptional(z.strictObject({
-    work: z.exactOptional(mode.check(z.meta({ description: "The work folder, at /workdir." }))),
-    mounts: z.exactOptional(z.array(mountSchema).check(z.maxLength(64))),
-  })),
-  env: z.exactOptional(
-    z.array(z.string().check(z.maxLength(256), z.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name"))).check(
-      z.maxLength(256),
-      z.meta({ description: "Names of environment variables the guest sees. Credentials are refused here." }),
-    ),
-  ),
-  net: z.exactOptional(
-    z.array(z.string().check(z.maxLength(512))).check(
-      z.maxLength(256),
-      z.meta({
-        description: "Where the guest may connect: https://host[:port], http://host[:port], tcp://host:port, " +
-          "udp://host:port, with *.example.com for every name below; and listen:PORT. Default: nowhere.",
-      }),
-    ),
-  ),
-  stdio: z.exactOptional(z.boolean().check(z.meta({ description: "stdin, stdout and stderr. Default true." }))),
-  clocks: z.exactOptional(z.boolean().check(z.meta({ description: "wasi:clocks. Default true." }))),
-  random: z.exactOptional(z.boolean().check(z.meta({ description: "wasi:random. Default true." }))),
-  spawn: z.exactOptional(
-    z.array(z.string().check(z.regex(CAPSULE_NAME, "a capsule's name, without a version: boll.lock has it"))).check(
-      z.maxLength(64),
-      z.meta({
-        description:
-          "Names of the capsules it may delegate to, each at the version and digest in boll.lock. Default: none.",
-      }),
-    ),
-  ),
-  limits: z.exactOptional(limitsSchema),
-  containment: z.exactOptional(
-    z.enum(["advisory", "scoped"]).check(
-      z.meta({ description: "The weakest containment this may run with; a host that cannot is refused." }),
-    ),
-  ),
-});
-
 /** `capsule.jsonc`. */
 export const manifestSchema = z.strictObject({
   $schema: z.exactOptional(text("Where an editor finds this schema.")),
   name: z.string().check(z.regex(CAPSULE_NAME, "1 to 64 of a-z 0-9 -")),
   version: z.string().check(z.maxLength(MAX_VERSION), z.regex(SEMVER, "a semantic version, like 0.1.0")),
   description: z.exactOptional(text("One sentence for people.")),
-  component: text("The component's file, relative to this one and inside its folder.").check(z.minLength(1)),
+  component: z.exactOptional(
+    text("The component's file, relative to this one and inside its folder. An agent has none.").check(z.minLength(1)),
+  ),
   args: z.exactOptional(
     z.array(z.string().check(z.maxLength(16_384), z.regex(/^[^\0]*$/, "text without NUL"))).check(
       z.maxLength(1024),
       z.meta({ description: "Arguments before those of the command line." }),
     ),
   ),
+  inference: z.exactOptional(inferenceSchema),
+  tools: z.exactOptional(toolsSchema),
+  skills: z.exactOptional(skillsSchema),
+  secrets: z.exactOptional(secretsSchema),
   grants: z.exactOptional(grantsSchema),
   trace: z.exactOptional(z.strictObject({
     capture: z.exactOptional(
@@ -115,6 +44,14 @@ export const workspaceSchema = z.strictObject({
     z.array(z.string().check(z.minLength(1), z.maxLength(1024))).check(z.maxLength(64)),
   ),
   ceiling: z.exactOptional(grantsSchema),
+  secrets: z.exactOptional(
+    z.array(z.string().check(z.maxLength(256), z.regex(/^[A-Za-z][A-Za-z0-9_]*$/, "a variable's name"))).check(
+      z.maxLength(256),
+      z.meta({
+        description: "Names of the secrets that capsules below may use at all. Absent: any that they declare.",
+      }),
+    ),
+  ),
   proxy: z.exactOptional(
     text("The proxy that every connection of a guest leaves through, as http://host:port."),
   ),
@@ -123,12 +60,6 @@ export const workspaceSchema = z.strictObject({
   ),
 });
 
-/** A grants block as written. */
-export type DeclaredGrants = z.infer<typeof grantsSchema>;
-/** One mount as written. */
-export type DeclaredMount = z.infer<typeof mountSchema>;
-/** A limits block as written. */
-export type DeclaredLimits = z.infer<typeof limitsSchema>;
 /** `capsule.jsonc` as written. */
 export type ManifestValue = z.infer<typeof manifestSchema>;
 /** `boll.jsonc` as written. */

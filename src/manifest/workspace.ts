@@ -26,6 +26,7 @@ export async function readWorkspace(path: string): Promise<Workspace> {
     root: dirname(real),
     capsules: value.capsules ?? DEFAULT_CAPSULE_GLOBS,
     ...(value.ceiling === undefined ? {} : { ceiling: value.ceiling }),
+    ...(value.secrets === undefined ? {} : { secrets: value.secrets }),
     ...(value.proxy === undefined ? {} : { proxy: parseProxy(value.proxy) }),
     ...(value.ca === undefined ? {} : { ca: resolve(dirname(real), value.ca) }),
     digest: digestBytes(bytes),

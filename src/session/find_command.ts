@@ -1,7 +1,7 @@
 import { CapsuleError } from "../base/mod.ts";
 import { type CachedComponent, cacheKey, findCached, findRunName } from "../component/mod.ts";
 import { checkImports, type Grants, refuseImports } from "../grants/mod.ts";
-import { type Capsule, digestCapsule, loadCapsule } from "../manifest/mod.ts";
+import { type Capsule, commandOf, digestCapsule, loadCapsule } from "../manifest/mod.ts";
 import type { SpawnPayload } from "../protocol/control/mod.ts";
 
 /** A command capsule that can be run. */
@@ -18,7 +18,7 @@ export async function findCommand(
   { capsule, places }: Pick<SpawnPayload, "capsule" | "places">,
   grants: Grants,
 ): Promise<Command> {
-  const loaded = await loadCapsule(capsule.path);
+  const loaded = commandOf(await loadCapsule(capsule.path));
   const digests = digestCapsule(loaded);
   if (digests.capsule !== capsule.digest) {
     throw new CapsuleError(

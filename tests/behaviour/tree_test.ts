@@ -1,7 +1,7 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { cacheKey } from "../../src/component/mod.ts";
 import { NO_GRANTS } from "../../src/grants/mod.ts";
-import { digestCapsule, loadCapsule } from "../../src/manifest/mod.ts";
+import { commandOf, digestCapsule, loadCapsule } from "../../src/manifest/mod.ts";
 import { createSession, openHome, tryTakeBuildTurn } from "../../src/records/mod.ts";
 import { type Bed, fixture, forExecutable, type RunningBoll } from "../harness.ts";
 import { cellOf, statusField } from "../processes.ts";
@@ -111,7 +111,7 @@ forExecutable("stop: a service drains; it cannot be held", async (bed) => {
 
 /** Takes from every run the turn to build the guest `name`: they wait for it. */
 async function takeBuildTurn(bed: Bed, name: string): Promise<Disposable> {
-  const { component } = digestCapsule(await loadCapsule(await fixture(name)));
+  const { component } = digestCapsule(commandOf(await loadCapsule(await fixture(name))));
   const turn = tryTakeBuildTurn(`${bed.home}/cache`, cacheKey(component, { memoryMb: NO_GRANTS.limits.memory_mb }));
   if (turn === undefined) throw new Error(`Build ${name}: another builds it already`);
   return turn;

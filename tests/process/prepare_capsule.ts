@@ -1,6 +1,6 @@
 import { cacheKey, findCached } from "../../src/component/mod.ts";
 import { type Grants, NO_GRANTS } from "../../src/grants/mod.ts";
-import { digestCapsule, loadCapsule } from "../../src/manifest/mod.ts";
+import { commandOf, digestCapsule, loadCapsule } from "../../src/manifest/mod.ts";
 import type { SpawnPayload } from "../../src/protocol/control/mod.ts";
 import { openHome, runtimeFolder } from "../../src/records/mod.ts";
 import { type PreparedSession, prepareSession, type SpawnerHandle } from "../../src/session/mod.ts";
@@ -29,7 +29,7 @@ export async function prepareCapsule(
   const environment = bed.environment();
   const read = (name: string) => environment[name];
   const home = openHome(read);
-  const capsule = await loadCapsule(path);
+  const capsule = commandOf(await loadCapsule(path));
   const digests = digestCapsule(capsule);
   const base: Grants = { ...NO_GRANTS, stdio: true, clocks: true, random: true };
   const grants = { ...base, ...options.grants, limits: { ...base.limits, ...options.guestLimits } };

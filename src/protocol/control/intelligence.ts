@@ -1,5 +1,5 @@
 import { Fields, pairItem } from "../fields.ts";
-import { LINE, NAME } from "./text_bounds.ts";
+import { LINE, NAME, TEXT } from "./text_bounds.ts";
 
 /** Name and value of one header. */
 export type Header = readonly [name: string, value: string];
@@ -10,9 +10,11 @@ export type Dialect = typeof DIALECTS[number];
 
 /** Where the model is, and what opens it. Holds a credential: never to be logged or recorded. */
 export interface Intelligence {
-  /** A comma list: failover order. */
+  /** A comma list: failover order; of the dialect `scripted` one `data:` URL with the playbook. */
   readonly uri: string;
   readonly token?: string;
+  /** The variable that `token` came from: what messages name in its place. */
+  readonly credential?: string;
   readonly model?: string;
   readonly headers: readonly Header[];
   /** Absent is `openai`. */
@@ -30,8 +32,9 @@ export interface Remote {
 /** @throws `protocol.bad_field` */
 export function decodeIntelligence(fields: Fields): Intelligence {
   return {
-    uri: fields.string("uri"),
+    uri: fields.string("uri", TEXT),
     ...fields.optional("token", (name) => fields.string(name)),
+    ...fields.optional("credential", (name) => fields.string(name, NAME)),
     ...fields.optional("model", (name) => fields.string(name, NAME)),
     headers: decodeHeaders(fields),
     ...fields.optional("dialect", (name) => fields.oneOf(name, DIALECTS)),

@@ -88,6 +88,7 @@ export const FULL_PAYLOAD: SpawnPayload = {
   intelligence: {
     uri: "https://a.example,https://b.example",
     token: "credential",
+    credential: "API_KEY",
     model: "m",
     headers: [["x-team", "1"]],
     dialect: "anthropic",
@@ -228,6 +229,7 @@ export const PAYLOAD_ROWS: Record<string, Absence> = {
   ...rows("intelligence.", {
     uri: REQUIRED,
     token: ABSENT,
+    credential: ABSENT,
     model: ABSENT,
     headers: { default: [] },
     dialect: ABSENT,
