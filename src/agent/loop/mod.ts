@@ -1,0 +1,11 @@
+/**
+ * The loop of an agent: a turn and its ports in, how the turn ended and what it added to the transcript out. Pure: it
+ * knows no process, no network, no clock and no file, and decides nothing of what a tool may do.
+ * @module
+ */
+export * from "./ports.ts";
+export * from "./run_turn.ts";
+export * from "./system_prompt.ts";
+export { plainDescription } from "./told_tools.ts";
+export { FINISH } from "./finish_tool.ts";
+export type { TurnEnd, TurnInput, TurnState } from "./turn_state.ts";
