@@ -1,6 +1,9 @@
 import { CapsuleError, printableLine } from "../base/mod.ts";
+import type { ModelGrant, StartableExplanation } from "../grants/mod.ts";
+import { isAgent } from "../manifest/mod.ts";
 import type { Lock } from "../package/mod.ts";
 import { consentDigest, readStartable, startableLabel } from "./consent_scope.ts";
+import { describeAgent, modelLines } from "./describe_agent.ts";
 import { describeGrants } from "./describe_grants.ts";
 import type { Resolved } from "./resolve_run.ts";
 import type { Context } from "./verb.ts";
@@ -9,6 +12,8 @@ import type { Context } from "./verb.ts";
 export interface ConsentRequest {
   readonly resolved: Resolved;
   readonly digest: string;
+  /** Where an agent's model is. */
+  readonly model?: ModelGrant | undefined;
   /** What it may start, when it may start anything. */
   readonly lock?: Lock | undefined;
   /** `--accept` was given. */
@@ -36,7 +41,7 @@ export async function obtainConsent(request: ConsentRequest, context: Context): 
 }
 
 async function askOnTerminal(
-  { resolved: { capsule, grants: { grants } }, lock }: ConsentRequest,
+  { resolved: { capsule, grants: { grants } }, model, lock }: ConsentRequest,
   keeps: boolean,
   context: Context,
 ): Promise<void> {
@@ -49,13 +54,18 @@ async function askOnTerminal(
       }; look at it with \`boll explain\`, then add --accept`,
     );
   }
-  context.stderr.write(`${name} is not one of your own capsules. It asks for:\n${describeGrants(grants)}`);
+  const agent = isAgent(capsule) ? describeAgent(capsule, model) : "";
+  context.stderr.write(`${name} is not one of your own capsules. It asks for:\n${agent}${describeGrants(grants)}`);
   for (const child of await readStartable(grants.spawn, lock)) {
     context.stderr.write(`Of these it may give ${startableLabel(child)}${child.grants === undefined ? "" : ":"}\n`);
-    if (child.grants !== undefined) context.stderr.write(describeGrants(child.grants));
+    if (child.grants !== undefined) context.stderr.write(`${childModel(child)}${describeGrants(child.grants)}`);
   }
   context.stderr.write(`Run it with exactly these${keeps ? ", and remember that" : ", this once"}? [y/N] `);
   if (!isYes(context.readAnswer())) throw new CapsuleError("consent.refused", `Run ${name}: not accepted`);
+}
+
+function childModel({ model }: StartableExplanation): string {
+  return model === undefined ? "" : modelLines(model).map((line) => `  ${line}\n`).join("");
 }
 
 /** Whether an answer is a yes; anything else is a no. */

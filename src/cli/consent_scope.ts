@@ -1,6 +1,6 @@
 import { errorCodeOf, printableLine } from "../base/mod.ts";
-import { spawnedGrants, type StartableExplanation } from "../grants/mod.ts";
-import { digestBytes } from "../manifest/mod.ts";
+import { resolveModel, spawnedGrants, type StartableExplanation } from "../grants/mod.ts";
+import { digestBytes, isAgent } from "../manifest/mod.ts";
 import type { Lock } from "../package/mod.ts";
 import type { Resolved } from "./resolve_run.ts";
 
@@ -40,7 +40,10 @@ export async function readStartable(
     if (entry === undefined) return { name };
     const { version, digest } = entry;
     try {
-      return { name, version, digest, grants: spawnedGrants((await loadLocked(lock, name)).manifest.grants) };
+      const { capsule, manifest } = await loadLocked(lock, name);
+      const model = isAgent(capsule) ? resolveModel({ capsule, flags: {}, workspaces: [] }).grant : undefined;
+      const own = model === undefined ? {} : { model };
+      return { name, version, digest, grants: spawnedGrants(manifest.grants), ...own };
     } catch (error) {
       if (errorCodeOf(error) === undefined) throw error;
       return { name, version, digest };

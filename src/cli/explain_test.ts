@@ -121,3 +121,50 @@ Deno.test("boll explain: run's flags count; a protected mount and a bad value ar
     assertEquals((await explain("--net", "example.com")).exitCode, 2);
     assertEquals((await explain("--net", "tcp://a:1", "--no-net")).exitCode, 2);
   }));
+
+const AGENT = `{
+  "name": "reader", "version": "0.1.0",
+  "inference": { "uri": "https://api.example.com/v1", "model": "some-model", "api_key": "\${THE_KEY}" },
+  "tools": [
+    { "name": "read-file", "component": "guest.wasm", "grants": { "fs": { "mounts": [{ "guest": "/data" }] }, "env": ["TZ"] } },
+    { "name": "fetch", "component": "guest.wasm", "grants": { "net": ["https://a.example"], "random": false } }
+  ],
+  "skills": [{ "name": "style", "description": "How we write.", "file": "capsule.jsonc" }],
+  "secrets": { "THE_KEY": ["https://api.example.com"] },
+  "grants": { "fs": { "mounts": [{ "host": "../../docs", "guest": "/data" }] }, "net": ["https://a.example"] }
+}
+`;
+
+Deno.test("boll explain: an agent's model, secrets, skills, each tool behind its own walls, and what is dangerous together", () =>
+  withCapsule(["wasi:random/random@0.2.0"], async (folder, boll) => {
+    await boll("init", folder);
+    const path = `${folder}/capsules/guest`;
+    Deno.writeTextFileSync(`${path}/capsule.jsonc`, AGENT);
+    const { exitCode, stdout } = await boll("explain", path);
+    assertEquals(exitCode, 0);
+    for (
+      const part of [
+        "the model some-model (openai) at https://api.example.com/v1: what it reads is sent there",
+        "the secret THE_KEY is sent to https://api.example.com, and nowhere else",
+        "style: How we write.",
+        "Dangerous together",
+        "it reads what others wrote: the tool read-file (/data), the tool fetch (https://a.example)",
+        "Tool read-file",
+        "Tool fetch",
+        "read-file: the variable TZ",
+        "fetch: wasi:random/random@0.2.0: it needs the grant random",
+      ]
+    ) assertStringIncludes(stdout.replace(/\n +/g, " "), part);
+    const json = JSON.parse((await boll("explain", path, "--json")).stdout);
+    assertEquals(json.secrets, { THE_KEY: ["https://api.example.com"] });
+    const [read, fetch] = json.agent.tools;
+    assertEquals([read.grants.net, read.grants.fs.mounts[0].host], [[], `${folder}/docs`]);
+    assertEquals([fetch.grants.net, fetch.grants.fs.mounts, fetch.grants.random], [["https://a.example"], [], false]);
+    assertEquals([read.walls.length, fetch.walls.length, json.walls], [4, 4, []]);
+    assertEquals(json.agent.danger.way_out, ["https://a.example"]);
+    assertEquals(json.warnings.length, 1);
+    const moved = JSON.parse((await boll("explain", path, "--json", "--uri", "http://127.0.0.1:1")).stdout);
+    assertEquals([moved.secrets, moved.agent.model.from, moved.agent.model.api_key], [{}, "operator", undefined]);
+    assertEquals((await boll("explain", `${path}/guest.wasm`, "--model", "m")).exitCode, 2);
+    assertEquals((await boll("explain", path, "--api-key", "sk-not-a-name")).exitCode, 2);
+  }));

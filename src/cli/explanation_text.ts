@@ -1,6 +1,13 @@
 import { printableLine } from "../base/mod.ts";
-import type { Explanation, StartableExplanation, WallExplanation } from "../grants/mod.ts";
+import type {
+  AgentExplanation,
+  Explanation,
+  StartableExplanation,
+  ToolExplanation,
+  WallExplanation,
+} from "../grants/mod.ts";
 import { startableLabel } from "./consent_scope.ts";
+import { modelLines } from "./describe_agent.ts";
 import { describeGrants } from "./describe_grants.ts";
 import type { Paint } from "./paint.ts";
 import { READING_WIDTH, wrapLine } from "./wrap.ts";
@@ -22,21 +29,28 @@ const CONSENT: Readonly<Record<Explanation["consent"], string>> = {
 
 /** `boll explain` for people: most important first, every foreign text made safe. */
 export function explanationText(explanation: Explanation, paint: Paint): string {
-  const { missing, unbound = [], unused = [], secrets, warnings, may_start } = explanation;
+  const { missing, unbound = [], unused = [], secrets, warnings, may_start, agent } = explanation;
   return [
     ...identityLines(explanation, paint),
     ...section(paint.bad("Imported and not granted: a run is refused"), missing.map(missingLine)),
     ...section(paint.bad("Mounts without a folder: a run is refused"), unbound.map(({ flag }) => `add ${flag}`)),
     ...section(paint.warn("Warnings"), warnings),
-    ...section("Grants", grantLines(explanation)),
+    ...section(
+      paint.bad("Dangerous together: a text that it reads may make it send what it holds"),
+      dangerLines(agent),
+    ),
+    ...section("Model", agent === undefined ? [] : agentLines(agent)),
+    ...section(agent === undefined ? "Grants" : "The most that any tool has", grantLines(explanation)),
     ...section("May start, each with no more than it has itself", (may_start ?? []).map(startableLine)),
     ...section("Granted and never imported", unused),
     ...section(
       "Secrets, and where they may go",
       Object.entries(secrets).map(([name, to]) => `${name} to ${to.join(", ")}`),
     ),
+    ...section("Skills", (agent?.skills ?? []).map(({ name, description }) => `${name}: ${description}`)),
     ...containmentLines(explanation, paint),
     ...explanation.walls.flatMap((wall) => ["", ...wallLines(wall, paint)]),
+    ...groupTools(agent?.tools ?? []).flatMap((tools) => toolLines(tools, paint)),
     "",
   ].join("\n");
 }
@@ -57,8 +71,52 @@ function missingLine(missing: Explanation["missing"][number]): string {
   return `${missing.interface}: ${missing.reason}${line}${allow}`;
 }
 
+function dangerLines(agent: AgentExplanation | undefined): string[] {
+  if (agent?.danger === undefined) return [];
+  const { untrusted_input, private_data, way_out } = agent.danger;
+  return [
+    `it reads what others wrote: ${untrusted_input.join(", ")}`,
+    `it holds what is private: ${private_data.join(", ")}`,
+    `it can send it out: ${way_out.join(", ")}`,
+  ];
+}
+
+function agentLines({ model, limits }: AgentExplanation): string[] {
+  const { max_turns, max_output_tokens, max_session_tokens } = limits;
+  return [
+    ...modelLines(model),
+    `at most ${max_turns} rounds, ${max_output_tokens} tokens an answer, ${max_session_tokens} tokens in all`,
+  ];
+}
+
+/** Tools that have the same run in one cell, behind the same walls. */
+function groupTools(tools: readonly ToolExplanation[]): readonly (readonly [ToolExplanation, ...ToolExplanation[]])[] {
+  return [...Map.groupBy(tools, ({ grants }) => JSON.stringify(grants)).values()] as [ToolExplanation][];
+}
+
+function toolLines(tools: readonly [ToolExplanation, ...ToolExplanation[]], paint: Paint): string[] {
+  const names = tools.map(({ name }) => name).join(", ");
+  const [{ grants, walls }] = tools;
+  const each = (find: (tool: ToolExplanation) => readonly string[] | undefined) =>
+    tools.flatMap((tool) => (find(tool) ?? []).map((text) => `${tool.name}: ${text}`));
+  return [
+    ...section(
+      paint.bold(printableLine(`${tools.length === 1 ? "Tool" : "Tools"} ${names}`, 400)),
+      grantLines({ grants }),
+    ),
+    ...section(
+      paint.bad("Imported and not granted: a run is refused"),
+      each(({ missing }) => missing.map(missingLine)),
+    ),
+    ...section(paint.warn("Asked for beyond the capsule, and dropped"), each(({ dropped }) => dropped)),
+    ...section("Granted and never imported", each(({ unused }) => unused)),
+    ...walls.flatMap((wall) => ["", ...wallLines(wall, paint)]),
+  ];
+}
+
 function startableLine(child: StartableExplanation): string {
-  const asks = child.grants === undefined ? "" : `: ${grantLines({ grants: child.grants }).join("; ")}`;
+  const model = child.model === undefined ? [] : modelLines(child.model);
+  const asks = child.grants === undefined ? "" : `: ${[...model, ...grantLines({ grants: child.grants })].join("; ")}`;
   return `${startableLabel(child)}${asks}`;
 }
 

@@ -9,10 +9,13 @@ import type { Context } from "./verb.ts";
 /** From when on a build is worth a word, ms. */
 const PATIENCE_MS = 1_000;
 
+/** What a verb runs or serves by itself; a tool is called by an agent. */
+export type StandaloneRole = Exclude<ComponentRole, "tool">;
+
 /** Options of {@link prepareComponent}. */
 export interface PrepareComponentOptions extends Pick<BuildRequest, "interrupt" | "onMismatch"> {
   /** How it is about to be used; default a command. */
-  readonly role?: ComponentRole;
+  readonly role?: StandaloneRole;
   /** It takes so long that a person may want to see it, or to end it. */
   onWait?(): void;
 }
@@ -86,7 +89,7 @@ const ROLES = {
 } as const;
 
 /** A component for the other verb is named as that; of one for neither, what it imports is worth more. */
-function refuseRole({ description }: CachedComponent, role: ComponentRole, capsule: string): CapsuleError | undefined {
+function refuseRole({ description }: CachedComponent, role: StandaloneRole, capsule: string): CapsuleError | undefined {
   const { find, code, says, is } = ROLES[role];
   if (find(description.exports) !== undefined) return undefined;
   const other = ROLES[role === "command" ? "service" : "command"];
@@ -96,6 +99,6 @@ function refuseRole({ description }: CachedComponent, role: ComponentRole, capsu
   return new CapsuleError(code, `${ROLES[role].does} ${printableLine(capsule, 80)}: it ${says}; ${hint}`);
 }
 
-function isOther({ exports }: CachedComponent["description"], role: ComponentRole): boolean {
+function isOther({ exports }: CachedComponent["description"], role: StandaloneRole): boolean {
   return ROLES[role === "command" ? "service" : "command"].find(exports) !== undefined;
 }

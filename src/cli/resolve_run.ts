@@ -1,14 +1,17 @@
 import { type OperatorFlags, type ResolvedGrants, resolveGrants, type ResolveGrantsInput } from "../grants/mod.ts";
 import {
+  type AgentCapsule,
   type Capsule,
   type CommandCapsule,
   commandOf,
   findUpstream,
   findWorkspaces,
+  isAgent,
   loadCapsule,
   openTrust,
   type Trust,
   type Upstream,
+  type Workspace,
 } from "../manifest/mod.ts";
 import { type Home, openHome, runtimeFolder } from "../records/mod.ts";
 import type { Arguments } from "./arguments.ts";
@@ -23,6 +26,8 @@ export interface Resolved<Kind extends Capsule = Capsule> {
   /** Whether the capsule is the operator's own: its manifest is the operator's word. */
   readonly own: boolean;
   readonly grants: ResolvedGrants;
+  /** Every `boll.jsonc` above the capsule, nearest first. */
+  readonly workspaces: readonly Workspace[];
   /** The proxy and certificates between the gate and the network. */
   readonly upstream: Upstream;
 }
@@ -67,7 +72,12 @@ export async function resolveRun(
   const upstream = findUpstream(workspaces, trust);
   const ignored = resolved.grants.net.length === 0 ? [] : upstream.warnings;
   const grants = { ...resolved, warnings: [...resolved.warnings, ...ignored] };
-  return { capsule, home, trust, own, grants, upstream };
+  return { capsule, home, trust, own, grants, workspaces, upstream };
+}
+
+/** Whether what was named is an agent. */
+export function isAgentRun(resolved: Resolved): resolved is Resolved<AgentCapsule> {
+  return isAgent(resolved.capsule);
 }
 
 /** What only a command or a service can be asked. @throws `capsule.is_agent` */

@@ -1,6 +1,9 @@
 import type { Containment } from "../base/mod.ts";
-import { type Capsule, capsulePath, type Upstream } from "../manifest/mod.ts";
+import { type Capsule, capsulePath, isAgent, type Upstream } from "../manifest/mod.ts";
 import { achievedContainment, type HullCapabilities } from "./containment.ts";
+import type { AgentExplanation } from "./explain_agent.ts";
+import { findUnused } from "./find_unused.ts";
+import type { ModelGrant } from "./model_grant.ts";
 import { explainWalls, type WallExplanation } from "./explain_walls.ts";
 import type { Grants } from "./grants.ts";
 import { checkImports, type ComponentRole, type MissingImport } from "./imports.ts";
@@ -24,6 +27,8 @@ export interface ExplainGrantsInput {
   readonly imports?: readonly string[];
   /** Absent: a command. */
   readonly role?: ComponentRole;
+  /** What an agent is beside its grants. */
+  readonly agent?: AgentExplanation;
 }
 
 /** A capsule that another may start; what is absent the lock does not have, or its files are not as it has them. */
@@ -32,6 +37,8 @@ export interface StartableExplanation {
   readonly version?: string;
   readonly digest?: string;
   readonly grants?: Grants;
+  /** The model of its own that an agent has. */
+  readonly model?: ModelGrant;
 }
 
 /** JSON-safe: what `boll explain --json` prints and the trace records as effective grants. */
@@ -52,7 +59,9 @@ export interface Explanation {
     readonly reasons: readonly string[];
   };
   readonly grants: Grants;
+  /** Those of its component; of an agent each tool has its own. */
   readonly walls: readonly WallExplanation[];
+  readonly agent?: AgentExplanation;
   /** What it may start, as `boll.lock` has that, and what each asks for. Absent when it may start nothing. */
   readonly may_start?: readonly StartableExplanation[];
   /** Imported and not granted. */
@@ -64,6 +73,9 @@ export interface Explanation {
   readonly secrets: Readonly<Record<string, readonly string[]>>;
   readonly warnings: readonly string[];
 }
+
+/** What stands for a work folder that is made with its session. */
+export const SESSION_WORK = "the session's work folder";
 
 /** What a run would have and what binds it, as data. Pure. */
 export function explainGrants(input: ExplainGrantsInput): Explanation {
@@ -82,17 +94,18 @@ export function explainGrants(input: ExplainGrantsInput): Explanation {
     consent: standing !== "foreign" ? "not_needed" : input.accepted ? "stored" : "missing",
     containment: explainContainment(grants, input),
     grants,
-    walls: explainWalls(grants, {
+    walls: isAgent(capsule) ? [] : explainWalls(grants, {
       ...(input.role === undefined ? {} : { role: input.role }),
       compiled: input.compiled,
       probe: input.probe,
-      work: resolved.work ?? "the session's work folder",
+      work: resolved.work ?? SESSION_WORK,
       ...(input.upstream === undefined ? {} : { upstream: input.upstream }),
     }),
+    ...(input.agent === undefined ? {} : { agent: input.agent }),
     missing: imports === undefined ? [] : checkImports(imports, grants, capsule.manifest, input.role),
     ...(unbound.length === 0 ? {} : { unbound }),
     ...(imports === undefined ? {} : { unused: findUnused(grants, imports) }),
-    secrets: {},
+    secrets: input.agent?.model?.secrets ?? {},
     warnings,
   };
 }
@@ -106,22 +119,4 @@ function explainContainment(grants: Grants, { probe, compiled }: ExplainGrantsIn
     met: grants.containment !== "scoped" || achieved === "scoped",
     reasons: why,
   };
-}
-
-/** Grants that no import of the component could ever use. */
-function findUnused(grants: Grants, imports: readonly string[]): string[] {
-  const isImported = (interfaces: RegExp) => imports.some((name) => interfaces.test(name));
-  const http = isImported(/^wasi:http\/outgoing-handler(@|$)/);
-  const sockets = isImported(/^wasi:sockets\//);
-  const files = isImported(/^wasi:filesystem\/preopens(@|$)/);
-  return [
-    ...(grants.stdio && !isImported(/^wasi:cli\/(stdin|stdout|stderr)(@|$)/) ? ["stdio"] : []),
-    ...(grants.clocks && !isImported(/^wasi:clocks\//) ? ["clocks"] : []),
-    ...(grants.random && !isImported(/^wasi:random\//) ? ["random"] : []),
-    ...(grants.env.length > 0 && !isImported(/^wasi:cli\/environment(@|$)/) ? ["env"] : []),
-    ...grants.net.filter((entry) => !(/^https?:/.test(entry) ? http : sockets)).map((entry) => `net ${entry}`),
-    ...(isImported(/^boll:capsule\/host(@|$)/) ? [] : grants.spawn.map((name) => `spawn ${name}`)),
-    ...(grants.fs.work !== undefined && !files ? ["fs.work"] : []),
-    ...(files ? [] : grants.fs.mounts.map(({ guest }) => `fs.mounts ${guest}`)),
-  ];
 }

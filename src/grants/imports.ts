@@ -53,8 +53,11 @@ const NETWORK: readonly {
   },
 ];
 
-/** What a component is to the host: a service is handed requests, and needs no grant for what they are made of. */
-export type ComponentRole = "command" | "service";
+/**
+ * What a component is to the host: a service is handed requests, and needs no grant for what they are made of; a tool may
+ * always speak to its agent, and is told when it delegates without the grant.
+ */
+export type ComponentRole = "command" | "service" | "tool";
 
 /** Wall 1: the interfaces that are linked, without versions: exactly these, so that an unknown one is not. */
 export function toImports(grants: Grants, role: ComponentRole = "command"): readonly string[] {
@@ -64,7 +67,7 @@ export function toImports(grants: Grants, role: ComponentRole = "command"): read
     ...(grants.clocks ? CLOCKS : []),
     ...(grants.random ? RANDOM : []),
     ...NETWORK.flatMap(({ names, schemes }) => hasScheme(grants, ...schemes) ? names : []),
-    ...(grants.spawn.length === 0 ? [] : [HOST]),
+    ...(grants.spawn.length > 0 || role === "tool" ? [HOST] : []),
   ];
 }
 

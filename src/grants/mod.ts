@@ -18,6 +18,10 @@ export { NO_GRANTS, spawnedGrants } from "./defaults.ts";
 export { fitGrants } from "./fit_grants.ts";
 export type { FitGrantsInput, FittedGrants, Misfit } from "./fit_grants.ts";
 export { narrow } from "./narrow.ts";
+export { explainAgent, findDanger } from "./explain_agent.ts";
+export type { AgentExplanation, Danger, ExplainAgentInput, ToolExplanation } from "./explain_agent.ts";
+export { resolveModel } from "./model_grant.ts";
+export type { ModelFlags, ModelGrant, ResolvedModel, ResolveModelInput } from "./model_grant.ts";
 export { toolGrants } from "./tool_grants.ts";
 export type { Dropped, Narrowed } from "./narrow.ts";
 export { resolveGrants } from "./resolve.ts";
@@ -31,6 +35,6 @@ export { guestThread, HULL_BASE_DATA_BYTES, toFlags, toHull, toPermissions, toPr
 export type { CellPlaces, ChildFlags, GuestThread } from "./walls.ts";
 export { achievedContainment, checkFloor } from "./containment.ts";
 export type { ContainmentResult, HullCapabilities } from "./containment.ts";
-export { explainGrants } from "./explain.ts";
+export { explainGrants, SESSION_WORK } from "./explain.ts";
 export type { ExplainGrantsInput, Explanation, StartableExplanation } from "./explain.ts";
 export type { WallExplanation } from "./explain_walls.ts";

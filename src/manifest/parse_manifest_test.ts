@@ -115,12 +115,13 @@ Deno.test("capsule.schema.json: is what the schema prints today", () => {
 
 Deno.test("parseWorkspace: globs and ceiling are read, and each bad one is named", () => {
   const { value } = parseWorkspace(
-    `{ "capsules": ["apps/*", "."], "ceiling": { "env": ["LANG"], "net": ["HTTPS://A.example"], "spawn": ["b"] } }`,
+    `{ "capsules": ["apps/*", "."], "ceiling": { "env": ["LANG"], "net": ["HTTPS://A.example"], "spawn": ["b"] }, "secrets": ["A_KEY"] }`,
     "boll.jsonc",
   );
   assertEquals(value, {
     capsules: ["apps/*", "."],
     ceiling: { env: ["LANG"], net: ["https://a.example"], spawn: ["b"] },
+    secrets: ["A_KEY"],
   });
   const text =
     `{ "capsules": ["../x", "/y", "a{b,c}"], "ceiling": { "net": ["a"], "plan": {}, "spawn": ["a@1.0.0"], "env": ["A_TOKEN"] }, "secrets": {}, "proxy": 1 }`;
