@@ -73,23 +73,33 @@ function renamed(component: Uint8Array): Uint8Array {
   return component;
 }
 
+/** One component of a sample: its command or service, or one of its tools. */
+interface SampleComponent {
+  readonly sample: string;
+  /** Of the component's file, without `.wasm`. */
+  readonly name: string;
+  /** The entry module below the sample's folder. */
+  readonly entry: string;
+  readonly world: string;
+}
+
 /** Builds every sample below `folder` that is not up to date; `stamps` keeps what each was built from. */
 export async function buildCapsules(folder: string, stamps: string): Promise<void> {
   Deno.mkdirSync(stamps, { recursive: true });
-  for (const name of sampleNames(folder)) {
-    const component = `${folder}/${name}/${name.replaceAll("-", "_")}.wasm`;
-    const stamp = `${stamps}/${name}.sha256`;
-    const inputs = digestFiles([`${folder}/build.ts`, `${folder}/wit`, `${folder}/wasi`, `${folder}/${name}/src`]);
+  for (const { sample, name, entry, world } of sampleComponents(folder)) {
+    const component = `${folder}/${sample}/${name}.wasm`;
+    const stamp = `${stamps}/${sample === world ? sample : `${sample}-${name}`}.sha256`;
+    const inputs = digestFiles([`${folder}/build.ts`, `${folder}/wit`, `${folder}/wasi`, `${folder}/${sample}/src`]);
     if (isFile(component) && isFile(stamp) && Deno.readTextFileSync(stamp) === inputs) continue;
     const startedAt = performance.now();
-    const options = { source: `${folder}/${name}/src/main.js`, moduleRoot: folder, wit: `${folder}/wit`, world: name };
-    const bytes = mustBuildApart(`${folder}/wit/worlds.wit`, name)
-      ? await buildApart(options, [`${name}/src`, "wasi"])
+    const options = { source: `${folder}/${sample}/${entry}`, moduleRoot: folder, wit: `${folder}/wit`, world };
+    const bytes = mustBuildApart(`${folder}/wit/worlds.wit`, world)
+      ? await buildApart(options, [`${sample}/src`, "wasi"])
       : await buildGuest(options);
     replaceFile(component, bytes, stamps);
     replaceFile(stamp, new TextEncoder().encode(inputs), stamps);
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-    console.error(`built ${name}: ${(bytes.length / 1e6).toFixed(2)} MB in ${seconds} s`);
+    console.error(`built ${sample}/${name}: ${(bytes.length / 1e6).toFixed(2)} MB in ${seconds} s`);
   }
 }
 
@@ -127,15 +137,39 @@ export function isFile(path: string): boolean {
   }
 }
 
-function sampleNames(folder: string): string[] {
-  const folders = [...Deno.readDirSync(folder)].filter((entry) => entry.isDirectory).map((entry) => entry.name);
-  return folders.filter((name) => isFile(`${folder}/${name}/src/main.js`)).sort();
+/** `src/main.js` of a sample is its component, for the world of its name; each file of `src/tools/` a tool, for that with `-tool`. */
+function sampleComponents(folder: string): SampleComponent[] {
+  const samples = namesIn(folder).filter((name) => isFolder(`${folder}/${name}/src`));
+  return samples.flatMap((sample) => {
+    const tools = isFolder(`${folder}/${sample}/src/tools`) ? namesIn(`${folder}/${sample}/src/tools`) : [];
+    const main = { sample, name: sample.replaceAll("-", "_"), entry: "src/main.js", world: sample };
+    return [
+      ...(isFile(`${folder}/${sample}/src/main.js`) ? [main] : []),
+      ...tools.map((file) => ({
+        sample,
+        name: file.replace(/\.js$/, ""),
+        entry: `src/tools/${file}`,
+        world: `${sample}-tool`,
+      })),
+    ];
+  });
+}
+
+function namesIn(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].map((entry) => entry.name).sort();
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return Deno.statSync(path).isDirectory;
+  } catch {
+    return false;
+  }
 }
 
 function listFiles(path: string): string[] {
   if (isFile(path)) return [path];
-  const names = [...Deno.readDirSync(path)].map((entry) => entry.name).sort();
-  return names.flatMap((name) => listFiles(`${path}/${name}`));
+  return namesIn(path).flatMap((name) => listFiles(`${path}/${name}`));
 }
 
 if (import.meta.main) {

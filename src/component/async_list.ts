@@ -22,19 +22,24 @@ export const NETWORK_ASYNC_IMPORTS: readonly string[] = [
   "wasi:sockets/udp#[method]udp-socket.finish-bind",
 ];
 
-/** What is suspending besides for a component that delegates: the answer comes from another process. */
-export const DELEGATION_ASYNC_IMPORTS: readonly string[] = ["boll:capsule/host#delegate"];
+/** What is suspending besides for a component that asks boll itself for something: the answer comes from another process. */
+export const HOST_ASYNC_IMPORTS: readonly string[] = ["boll:capsule/host#delegate", "boll:capsule/host#request-input"];
 
 /** Exports that must be awaited, because an import of these lists may suspend below them. */
-export const ASYNC_EXPORTS: readonly string[] = ["wasi:cli/run#run", "wasi:http/incoming-handler#handle"];
+export const ASYNC_EXPORTS: readonly string[] = [
+  "wasi:cli/run#run",
+  "wasi:http/incoming-handler#handle",
+  "boll:capsule/tool#describe",
+  "boll:capsule/tool#invoke",
+];
 
 /** The suspending imports of a component with these imports: `wasi:http/types` and `wasi:sockets/tcp@0.2.3` count. */
 export function asyncImportsOf(imports: readonly string[]): readonly string[] {
   const isOfNetwork = imports.some((name) => /^wasi:(http|sockets)\//.test(name));
-  const delegates = imports.some((name) => /^boll:capsule\/host(@|$)/.test(name));
+  const asksHost = imports.some((name) => /^boll:capsule\/host(@|$)/.test(name));
   return [
     ...ASYNC_IMPORTS,
     ...(isOfNetwork ? NETWORK_ASYNC_IMPORTS : []),
-    ...(delegates ? DELEGATION_ASYNC_IMPORTS : []),
+    ...(asksHost ? HOST_ASYNC_IMPORTS : []),
   ];
 }

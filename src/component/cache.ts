@@ -1,6 +1,6 @@
 import { dirname, join } from "@std/path";
 import { CapsuleError, newId } from "../base/mod.ts";
-import { ASYNC_EXPORTS, ASYNC_IMPORTS, DELEGATION_ASYNC_IMPORTS, NETWORK_ASYNC_IMPORTS } from "./async_list.ts";
+import { ASYNC_EXPORTS, ASYNC_IMPORTS, HOST_ASYNC_IMPORTS, NETWORK_ASYNC_IMPORTS } from "./async_list.ts";
 import { decodeBuildResult } from "./build_result.ts";
 import type { BuildOptions, BuildResult, CachedComponent, CoreFile } from "./description.ts";
 import { hashBytes } from "./hash.ts";
@@ -13,7 +13,7 @@ const MAX_META_BYTES = 1024 * 1024;
 
 /** The cache folder's name for a component digest (`sha256:…`) built with these options: 64 lower-case hex. */
 export function cacheKey(digest: string, options: BuildOptions): string {
-  const lists = [ASYNC_IMPORTS, NETWORK_ASYNC_IMPORTS, DELEGATION_ASYNC_IMPORTS, ASYNC_EXPORTS];
+  const lists = [ASYNC_IMPORTS, NETWORK_ASYNC_IMPORTS, HOST_ASYNC_IMPORTS, ASYNC_EXPORTS];
   return hashBytes(JSON.stringify([digest, TOOL_VERSION, options.memoryMb, ...lists]));
 }
 

@@ -212,3 +212,24 @@ export function findHandlerName(exports: readonly string[]): string | undefined 
   const name = "wasi:http/incoming-handler";
   return exports.find((found) => found === name || found.startsWith(`${name}@0.2.`));
 }
+
+/** A tool's two functions; what they give is the guest's, of whatever kind. */
+export interface GuestTool {
+  describe(): Promise<unknown>;
+  /** Resolves for `ok`, and throws an error with `payload` for `err`. */
+  invoke(input: string): Promise<unknown>;
+}
+
+/** `boll:capsule/tool` among a component's exports; undefined when there is none. */
+export function findTool(exports: Readonly<Record<string, unknown>>): GuestTool | undefined {
+  const key = findToolName(Object.keys(exports));
+  const tool = (key === undefined ? undefined : exports[key]) as Partial<Record<keyof GuestTool, unknown>> | undefined;
+  const { describe, invoke } = tool ?? {};
+  if (typeof describe !== "function" || typeof invoke !== "function") return undefined;
+  return { describe: async () => await describe(), invoke: async (input) => await invoke(input) };
+}
+
+/** The name under which a tool exports itself, out of a description's exports; undefined for other capsules. */
+export function findToolName(exports: readonly string[]): string | undefined {
+  return exports.find((name) => name === "boll:capsule/tool" || name === "boll:capsule/tool@0.1.0");
+}

@@ -151,3 +151,18 @@ Deno.test("checkImports: what requests are made of links for a service without a
   assertEquals(missing("service"), [names[1]]);
   assertEquals(missing("command"), names);
 });
+
+Deno.test("checkImports: a tool may always speak to boll, of that one version, and has nothing else for it", () => {
+  assertEquals(checkImports(["boll:capsule/host@0.1.0"], NONE, undefined, "tool"), []);
+  assertEquals(checkImports(["boll:capsule/host@0.1.0"], NONE).map(({ grant }) => grant), ["spawn"]);
+  const rest = [
+    "boll:capsule/host@0.2.0",
+    "boll:capsule/other@0.1.0",
+    "wasi:http/types@0.2.0",
+    "wasi:clocks/wall-clock",
+  ];
+  assertEquals(
+    checkImports(rest, NONE, undefined, "tool").map(({ interface: name }) => name),
+    rest,
+  );
+});

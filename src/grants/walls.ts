@@ -4,8 +4,8 @@ import { gatePortOf, hasScheme, listenPorts, type NetPlaces, toNetPermissions } 
 
 /** Where one cell works. Absolute real paths. */
 export interface CellPlaces extends NetPlaces {
-  /** This component's cache folder. */
-  readonly cache: string;
+  /** The component's cache folder, or those of several. */
+  readonly cache: string | readonly string[];
   /** The cell's private TMPDIR. */
   readonly tmp: string;
   /** The work folder, needed when `fs.work` is granted. */
@@ -115,7 +115,7 @@ export function toFlags(child: ChildFlags): string[] {
   if (write !== false) return ["--allow-read", "--allow-write", ...netFlags, ...env];
   const { cache, tmp } = child.places;
   return [
-    ...listFlag("read", [...child.sources, cache, tmp, ...(read === false ? [] : read)]),
+    ...listFlag("read", [...child.sources, ...[cache].flat(), tmp, ...(read === false ? [] : read)]),
     ...listFlag("write", [tmp]),
     ...netFlags,
     ...env,
@@ -159,7 +159,7 @@ export function toProcess(grants: Grants, thread: GuestThread, instances = 1): P
 export function toHull(grants: Grants, places: NetPlaces & Pick<CellPlaces, "cache" | "work">): HullRules {
   const write = hostsOf(grants, places.work, "rw");
   return {
-    read: [places.cache, ...hostsOf(grants, places.work, "ro")],
+    read: [...[places.cache].flat(), ...hostsOf(grants, places.work, "ro")],
     write,
     execute: [],
     symlinks: write.length > 0,

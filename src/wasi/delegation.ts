@@ -1,6 +1,7 @@
 /**
- * `boll:capsule/host`: how a guest asks another capsule to do something. A side door of the room, since most runs may
- * delegate to nobody and never load it. It starts nothing: whoever answers the port decides.
+ * `boll:capsule/host`: what a guest asks of boll itself: another capsule to do something, a person to answer, or only to
+ * be heard. A side door of the room, since most runs may delegate to nobody and never load it. It starts nothing:
+ * whoever answers the ports decides.
  * @module
  */
 import { HOSTED, requireHosted } from "./hosted.ts";
@@ -32,8 +33,33 @@ export interface DelegationRefusal {
 /** Port: asks whoever starts children. Never rejects. */
 export type Delegate = (request: DelegationRequest) => Promise<StartedDelegation | DelegationRefusal>;
 
+/** How much a line matters. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+
+/** The longest text that is passed on of `log` and `emit`, characters. */
+const MAX_WORD = 8_192;
+/** How many of them one instance may say; what comes after is an attacker's flood. */
+const MAX_WORDS = 1_000;
+
+/** What is asked of a person came back, or why not. */
+export type InputAnswer = { readonly text: string } | DelegationRefusal;
+
+/** Ports of `boll:capsule/host` beside {@link Delegate}: absent ones are heard by nobody. */
+export interface HostPorts {
+  log?(level: LogLevel, text: string): void;
+  emit?(text: string): void;
+  /** Never rejects. */
+  requestInput?(question: string): Promise<InputAnswer>;
+}
+
+const NOBODY_TO_ASK: DelegationRefusal = { kind: "refused", message: "Request input: nobody can be asked here" };
+
 /** `boll:capsule/host`. A refusal is thrown as its WIT value. */
-export function delegationImports(start: Delegate): Record<string, Record<string, unknown>> {
+export function delegationImports(start: Delegate, ports: HostPorts = {}): Record<string, Record<string, unknown>> {
+  let words = 0;
+  const isHeard = () => ++words <= MAX_WORDS;
   return {
     "boll:capsule/host": {
       Delegation,
@@ -41,6 +67,22 @@ export function delegationImports(start: Delegate): Record<string, Record<string
         const answer = await start(readRequest(request));
         if ("kind" in answer) throw { tag: answer.kind, val: answer.message };
         return new Delegation(HOSTED, answer);
+      },
+      log(level: unknown, text: unknown): void {
+        const known = LOG_LEVELS.find((one) => one === level);
+        if (known === undefined) throw wrongType("log-level");
+        const line = readText(text, "text").slice(0, MAX_WORD);
+        if (isHeard()) ports.log?.(known, line);
+      },
+      emit(text: unknown): void {
+        const word = readText(text, "text").slice(0, MAX_WORD);
+        if (isHeard()) ports.emit?.(word);
+      },
+      async requestInput(question: unknown): Promise<string> {
+        const text = readText(question, "question");
+        const answer = await ports.requestInput?.(text) ?? NOBODY_TO_ASK;
+        if ("kind" in answer) throw { tag: answer.kind, val: answer.message };
+        return answer.text;
       },
     },
   };
@@ -102,5 +144,5 @@ function readText(value: unknown, name: string): string {
 }
 
 function wrongType(name: string): TypeError {
-  return new TypeError(`Delegate: found another type than that of boll:capsule/host in ${name}`);
+  return new TypeError(`Call boll: found another type than that of boll:capsule/host in ${name}`);
 }

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { type Delegate, delegationImports, type DelegationRequest } from "./delegation.ts";
+import { type Delegate, delegationImports, type DelegationRequest, type HostPorts } from "./delegation.ts";
 import type { Pollable } from "./pollable.ts";
 
 interface Delegation {
@@ -70,4 +70,32 @@ Deno.test("delegate: a component that declares other types is trapped before any
   for (const request of strange) await assertRejects(() => host.delegate(request), TypeError);
   assertThrows(() => new host.Delegation({ id: "dlg_1", end: Promise.resolve("") }), TypeError);
   assertThrows(() => new host.Delegation(Symbol("hosted"), { id: "dlg_1" }), TypeError);
+});
+
+Deno.test("log, emit: what a guest says is passed on cut, so often and no more; another level is a trap", () => {
+  const heard: string[] = [];
+  const host = delegationImports(() => assert(false, "asked") as never, {
+    log: (level, text) => heard.push(`${level} ${text}`),
+    emit: (text) => heard.push(text),
+  })["boll:capsule/host"] as unknown as { log(level: unknown, text: unknown): void; emit(text: unknown): void };
+  host.log("warn", "a\u001b");
+  host.emit("x".repeat(9_000));
+  assertEquals([heard[0], heard[1]?.length], ["warn a\u001b", 8_192]);
+  for (const level of ["fatal", "", undefined, 1, "toString"]) assertThrows(() => host.log(level, "x"), TypeError);
+  for (const text of [undefined, 7, null, []]) assertThrows(() => host.emit(text), TypeError);
+  for (let at = 0; at < 2_000; at++) host.emit("flood");
+  assertEquals(heard.length, 1_000);
+});
+
+Deno.test("requestInput: the answer comes back; a refusal, and nobody to ask, are thrown as the WIT value", async () => {
+  type Asking = { requestInput(question: unknown): Promise<string> };
+  const hostWith = (ports: HostPorts) =>
+    delegationImports(() => assert(false, "asked") as never, ports)["boll:capsule/host"] as unknown as Asking;
+  const answering = hostWith({ requestInput: (question) => Promise.resolve({ text: `${question}!` }) });
+  assertEquals(await answering.requestInput("which"), "which!");
+  const refusing = hostWith({ requestInput: () => Promise.resolve({ kind: "refused", message: "no" }) });
+  const thrownBy = (host: Asking) => host.requestInput("which").then(() => undefined, (error) => error);
+  assertEquals(await thrownBy(refusing), { tag: "refused", val: "no" });
+  assertEquals((await thrownBy(hostWith({}))).tag, "refused");
+  await assertRejects(() => answering.requestInput(7), TypeError);
 });
