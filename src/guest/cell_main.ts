@@ -5,7 +5,7 @@
  */
 import { asHostFailure, CapsuleError, errorCodeOf } from "../base/mod.ts";
 import { ProcessHull } from "../hull/mod.ts";
-import type { BuildLoad, ServeLoad, ToCell } from "../protocol/mod.ts";
+import type { BuildLoad, ServeLoad, ToCell, ToolsLoad } from "../protocol/mod.ts";
 import { CellChannel } from "./channel.ts";
 import { serveRun } from "./serve_run.ts";
 
@@ -37,6 +37,7 @@ async function serve(): Promise<void> {
     const load = first.value;
     if (load.kind === "run") await serveRun(load, channel, messages, hull);
     else if (load.kind === "serve") await serveRequests(load, channel, messages, hull);
+    else if (load.kind === "tools") await serveCalls(load, channel, messages, hull);
     else await serveBuild(load, channel, hull);
   } catch (error) {
     await channel.send(describeFailure(error));
@@ -53,6 +54,17 @@ async function serveRequests(
 ): Promise<void> {
   const { serveHttp } = await import("./serve_http.ts");
   await serveHttp(load, channel, messages, hull);
+}
+
+/** So is this, by a cell of tools. */
+async function serveCalls(
+  load: ToolsLoad,
+  channel: CellChannel,
+  messages: AsyncGenerator<ToCell>,
+  hull: ProcessHull | undefined,
+): Promise<void> {
+  const { serveTools } = await import("./serve_tools.ts");
+  await serveTools(load, channel, messages, hull);
 }
 
 /** The code that parses foreign bytes is heavy and needed once per component, so that only a build cell loads it. */

@@ -12,8 +12,8 @@ export function classifyThrown(thrown: unknown): GuestEnding {
   return { kind: "trap", trap: trapKind(thrown), detail: detail.slice(0, DETAIL_MAX_LENGTH) };
 }
 
-/** `run` returned `err`: the transpiled code throws its own ComponentError, which carries the (empty) payload. */
-function isGuestError(thrown: unknown): boolean {
+/** A function returned `err`: the transpiled code throws its own ComponentError, which carries the payload. */
+export function isGuestError(thrown: unknown): thrown is Error & { readonly payload: unknown } {
   return thrown instanceof Error && thrown.constructor.name === "ComponentError" && Object.hasOwn(thrown, "payload");
 }
 

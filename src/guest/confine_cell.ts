@@ -1,11 +1,11 @@
 import { type CellPlaces, type GuestThread, guestThread, toHull, toProcess } from "../grants/mod.ts";
 import type { ProcessHull } from "../hull/mod.ts";
-import type { CellWalls, RunLoad, ServeLoad } from "../protocol/mod.ts";
+import type { CellWalls, RunLoad, ServeLoad, ToolsLoad } from "../protocol/mod.ts";
 import type { Resolution } from "../wasi/mod.ts";
 import { preopensOf } from "./run_guest.ts";
 
 /** A first frame that names a guest. */
-export type GuestLoad = RunLoad | ServeLoad;
+export type GuestLoad = RunLoad | ServeLoad | ToolsLoad;
 
 /** Options of {@link confineCell}. */
 export interface ConfineCellOptions {
@@ -27,7 +27,11 @@ export function threadOf(load: GuestLoad, hull: ProcessHull | undefined): GuestT
 }
 
 /** The places of a cell, for the walls. */
-export function placesOf({ folders, network }: GuestLoad): CellPlaces {
+export function placesOf(load: GuestLoad): CellPlaces {
+  const { network } = load;
+  const folders = load.kind === "tools"
+    ? { ...load.folders, cache: load.tools.map(({ folder }) => folder) }
+    : load.folders;
   if (network === undefined) return folders;
   return { ...folders, gatePort: network.gate_port, udpPeers: network.udp_peers };
 }

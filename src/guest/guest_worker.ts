@@ -15,6 +15,7 @@ import {
   type ServeStart,
   SYMLINK_ANSWERS,
   type ToGuest,
+  type ToolsStart,
 } from "./worker_messages.ts";
 
 /** What the executable's loader gives every script (`.ci/script_loader.ts`). */
@@ -91,7 +92,7 @@ export class GuestWorker {
    * it says goes to `emit`. A thread that dies by itself ends the process.
    */
   async serve(
-    start: Omit<ServeStart, "answer">,
+    start: Omit<ServeStart, "answer"> | Omit<ToolsStart, "answer">,
     preopens: readonly Preopen[],
     emit: (message: FromCell) => void,
   ): Promise<(message: ToCell) => void> {
@@ -105,12 +106,13 @@ export class GuestWorker {
         else if (data.kind === "host_call") emit({ ...callOf(data), type: "host_call" });
         else if (data.kind === "serving") data.error === undefined ? resolve() : reject(new Error(data.error));
       };
-      this.#worker.postMessage({ ...start, answer } satisfies ServeStart);
+      this.#worker.postMessage({ ...start, answer } as ServeStart | ToolsStart);
     });
     await Promise.race([standing, this.#failure]);
     this.#failure.catch(() => Deno.exit(1));
     return (message) => {
       if (message.type === "host_result") this.settle(message);
+      else if (message.type === "delegation_end") this.end(message);
       else this.#worker.postMessage({ kind: "frame", message } satisfies ToGuest);
     };
   }
@@ -127,8 +129,10 @@ export class GuestWorker {
 }
 
 /** These fields and no other that injected code may have added. */
-function callOf({ id, name, args }: HostCall): HostCall {
-  return { id, name, args } as HostCall;
+function callOf(asked: HostCall): HostCall {
+  const { id, name, args } = asked;
+  const { call } = asked as { readonly call?: number };
+  return { id, name, args, ...(call === undefined ? {} : { call }) } as HostCall;
 }
 
 function answerSymlink(word: Int32Array, preopens: readonly Preopen[], place: SymlinkPlace): void {

@@ -4,8 +4,10 @@ import {
   findDelegateFault,
   type HostCall,
   type HostResult,
+  MAX_QUESTION,
+  type ToolHostCall,
 } from "../protocol/mod.ts";
-import type { DelegationRefusal, DelegationRequest, StartedDelegation } from "../wasi/delegation.ts";
+import type { DelegationRefusal, DelegationRequest, InputAnswer, StartedDelegation } from "../wasi/delegation.ts";
 import type { Resolution } from "../wasi/mod.ts";
 
 /** What is asked of the parent, before it has its number. */
@@ -29,17 +31,36 @@ export class HostCalls {
     return { ok: false, error: "error" in result && typeof result.error === "string" ? result.error : "closed" };
   }
 
-  /** Asks the parent to start a child; what it would not even read is refused here. Never rejects. */
-  async delegate(request: DelegationRequest): Promise<StartedDelegation | DelegationRefusal> {
+  /**
+   * Asks the parent to start a child; what it would not even read is refused here. `call` is the number of the tool's
+   * call that it is for. Never rejects.
+   */
+  async delegate(request: DelegationRequest, call?: number): Promise<StartedDelegation | DelegationRefusal> {
     const args = callOf(request);
     const fault = findDelegateFault(args);
     if (fault !== undefined) return { kind: "refused", message: `Delegate: ${fault}` };
-    const result = await this.#ask({ name: "delegate", args });
+    const result = await this.#ask({ name: "delegate", args, ...(call === undefined ? {} : { call }) });
     if ("error" in result && typeof result.error === "object") return result.error;
     const id = "value" in result && "delegation_id" in result.value ? result.value.delegation_id : "";
     const delegation = this.#delegations.get(id);
     if (delegation === undefined) return { kind: "failed", message: "Delegate: the runtime gave no answer" };
     return { id, end: delegation.promise.finally(() => this.#delegations.delete(id)) };
+  }
+
+  /** Asks a person, for the tool's call of that number. Never rejects. */
+  async requestInput(call: number, question: string): Promise<InputAnswer> {
+    if (question.length > MAX_QUESTION) {
+      return { kind: "refused", message: `Request input: the question is longer than ${MAX_QUESTION} characters` };
+    }
+    const result = await this.#ask({ name: "request-input", args: { call, question } });
+    if ("error" in result && typeof result.error === "object") return result.error;
+    if ("value" in result && "input" in result.value) return { text: result.value.input };
+    return { kind: "failed", message: "Request input: the runtime gave no answer" };
+  }
+
+  /** Says a word to which there is no answer. */
+  tell(word: Exclude<ToolHostCall, { name: "request-input" }>): void {
+    this.#send({ id: this.#nextId++, ...word });
   }
 
   #ask(question: Question): Promise<HostResult> {

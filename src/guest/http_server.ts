@@ -1,29 +1,15 @@
-import { findHandler, type HandleRequest, instantiate, type LoadedComponent, MemoryWatch } from "../component/mod.ts";
-import type { FromCell, HttpCall, ServeLoad, ToCell } from "../protocol/mod.ts";
-import { closedSink, closedSource, createWasi, type NetworkLink, type WasiHost } from "../wasi/mod.ts";
+import { findHandler, type HandleRequest, type LoadedComponent } from "../component/mod.ts";
+import type { HttpCall, ServeLoad, ToCell } from "../protocol/mod.ts";
 import { linkHttpTypes, openNetwork } from "../wasi/network.ts";
-import { LogLines } from "./log_lines.ts";
-import { accessOf, type GuestPorts, preopensOf } from "./run_guest.ts";
+import type { NetworkLink } from "../wasi/mod.ts";
+import { accessOf, type GuestPorts } from "./run_guest.ts";
 import { ServedCall } from "./served_call.ts";
+import { type Emit, freshSlot, makeServedInstance, type ServedInstance } from "./served_instance.ts";
 
 /** A fresh instance that waits for its request. */
-export interface SpareInstance {
-  readonly host: WasiHost;
-  readonly memory: MemoryWatch;
+export interface SpareInstance extends ServedInstance {
   readonly handle: HandleRequest;
-  /** The call that it serves, once it has one: where its output goes, and whether it is given up. */
-  readonly slot: InstanceSlot;
 }
-
-/** Ties an instance to its call. */
-export interface InstanceSlot {
-  callId: number;
-  isStopped: boolean;
-  readonly logs: LogLines[];
-}
-
-/** What a server tells the parent. */
-export type Emit = (message: FromCell) => void;
 
 /**
  * Requests in, responses out, in the guest's thread: a fresh instance for each, several at once, since each gives the
@@ -88,51 +74,24 @@ export class HttpServer {
   }
 
   async #instantiate(): Promise<SpareInstance> {
-    const slot: InstanceSlot = { callId: 0, isStopped: false, logs: [] };
-    const host = this.#createHost(slot);
-    const memory = new MemoryWatch(this.#load.component.memories);
-    const exports = await instantiate(this.#loaded, host.imports, {
-      onInstance: (instance, module) => memory.observe(instance, module),
-      isStopped: () => slot.isStopped,
+    const load = this.#load;
+    const instance = await makeServedInstance({
+      load,
+      loaded: this.#loaded,
+      memories: load.component.memories,
+      args: load.args,
+      slot: freshSlot(),
+      ports: this.#ports,
+      links: { network: this.#openNetwork() },
+      emit: this.#emit,
     });
-    const handle = findHandler(exports);
+    const handle = findHandler(instance.exports);
     if (handle === undefined) throw new Error("Start the guest: the component exports no wasi:http/incoming-handler");
-    return { host, memory, handle, slot };
-  }
-
-  #createHost(slot: InstanceSlot): WasiHost {
-    const { grants, args, env } = this.#load;
-    const { limits } = grants;
-    return createWasi({
-      args,
-      env,
-      preopens: preopensOf(this.#load),
-      stdin: closedSource(),
-      stdout: grants.stdio ? this.#openLog(slot, "stdout") : closedSink(),
-      stderr: grants.stdio ? this.#openLog(slot, "stderr") : closedSink(),
-      terminal: { stdin: false, stdout: false, stderr: false },
-      ...(grants.fs.work === undefined ? {} : { cwd: "/workdir" }),
-      interfaces: { clocks: grants.clocks, random: grants.random },
-      limits: {
-        openFiles: limits.open_files,
-        fileBytes: limits.file_bytes,
-        workBytes: limits.work_bytes,
-        ...(limits.output_bytes === undefined ? {} : { outputBytes: limits.output_bytes }),
-      },
-      network: this.#openNetwork(),
-      onDenied: this.#ports.onDenied,
-      makeSymlink: this.#ports.makeSymlink,
-    });
+    return { ...instance, handle };
   }
 
   #openNetwork(): NetworkLink {
     const access = accessOf(this.#load, this.#ports);
     return access === undefined ? linkHttpTypes() : openNetwork(access, this.#ports.onDenied);
-  }
-
-  #openLog(slot: InstanceSlot, stream: "stdout" | "stderr"): LogLines {
-    const log = new LogLines((text) => this.#emit({ type: "log", id: slot.callId, stream, text }));
-    slot.logs.push(log);
-    return log;
   }
 }

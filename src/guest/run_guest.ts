@@ -1,6 +1,6 @@
 import { findRun, instantiate, type LoadedComponent, MemoryWatch } from "../component/mod.ts";
 import { parseNetEntry } from "../grants/mod.ts";
-import type { CellUsage, GuestEnding, RunLoad, ServeLoad } from "../protocol/mod.ts";
+import type { CellFolders, CellUsage, GuestEnding, RunLoad } from "../protocol/mod.ts";
 import type { Delegate } from "../wasi/delegation.ts";
 import {
   closedSink,
@@ -34,7 +34,9 @@ export interface GuestPorts {
 }
 
 /** The folders a run's guest sees, work folder first. */
-export function preopensOf(load: Pick<RunLoad, "grants" | "folders">): Preopen[] {
+export function preopensOf(
+  load: Pick<RunLoad, "grants"> & { readonly folders: Pick<CellFolders, "work"> },
+): Preopen[] {
   const { work, mounts } = load.grants.fs;
   const own = work !== undefined && load.folders.work !== undefined
     ? [{ guest: "/workdir", host: load.folders.work, mode: work }]
@@ -58,7 +60,7 @@ export async function runGuest(load: RunLoad, loaded: LoadedComponent, ports: Gu
 }
 
 /** What is linked to some guests only. */
-type Links = Pick<WasiOptions, "network" | "delegation">;
+export type Links = Pick<WasiOptions, "network" | "delegation">;
 
 function createHost(load: RunLoad, ports: GuestPorts, links: Links): WasiHost {
   const { grants } = load;
@@ -89,7 +91,10 @@ function createHost(load: RunLoad, ports: GuestPorts, links: Links): WasiHost {
 }
 
 /** The network's code is loaded only for a guest that has one. */
-async function openNetworkOf(load: RunLoad, ports: GuestPorts): Promise<Links> {
+export async function openNetworkOf(
+  load: Pick<RunLoad, "grants" | "network">,
+  ports: Pick<GuestPorts, "resolve" | "onDenied">,
+): Promise<Pick<Links, "network">> {
   const access = accessOf(load, ports);
   if (access === undefined) return {};
   const { openNetwork } = await import("../wasi/network.ts");
@@ -104,7 +109,10 @@ async function linkDelegationOf({ grants }: RunLoad, { delegate }: GuestPorts): 
 }
 
 /** A guest's way to the network; undefined where its grants name no place of it. */
-export function accessOf({ grants, network }: RunLoad | ServeLoad, ports: GuestPorts): NetworkAccess | undefined {
+export function accessOf(
+  { grants, network }: Pick<RunLoad, "grants" | "network">,
+  ports: Pick<GuestPorts, "resolve">,
+): NetworkAccess | undefined {
   if (network === undefined) return undefined;
   return {
     entries: grants.net.map(parseNetEntry),

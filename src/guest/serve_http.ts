@@ -6,8 +6,9 @@ import type { Denial } from "../wasi/mod.ts";
 import type { CellChannel } from "./channel.ts";
 import { confineCell, placesOf, refuseName, refuseSymlink, revokeUnneeded, threadOf } from "./confine_cell.ts";
 import { GuestWorker } from "./guest_worker.ts";
-import { type Emit, HttpServer } from "./http_server.ts";
+import { HttpServer } from "./http_server.ts";
 import { preopensOf } from "./run_guest.ts";
+import type { Emit } from "./served_instance.ts";
 
 /** Instances beside those that work: the spare one, and one that waits for the collector. */
 const MORE_INSTANCES = 2;

@@ -11,11 +11,8 @@ import {
   type StreamChunk,
 } from "../protocol/mod.ts";
 import { type IncomingExchange, openExchange, type ServedAnswer } from "../wasi/network.ts";
-import { classifyThrown } from "./classify_thrown.ts";
-import type { Emit, SpareInstance } from "./http_server.ts";
-
-/** From this share of its cap on, percent, an instance that failed is said to have run out of memory. */
-const FULL_MEMORY_PERCENT = 90;
+import type { SpareInstance } from "./http_server.ts";
+import { describeThrown, type Emit, giveUp } from "./served_instance.ts";
 
 /** One request in the guest's thread, from its call to its end. */
 export class ServedCall {
@@ -132,28 +129,10 @@ export class ServedCall {
 
 const CANCELLED: CallError = { kind: "cancelled", detail: "the call was given up" };
 
-/** Nobody drops what the instance has open, since it does not run again: what it wrote to sockets goes out if it returned. */
-function giveUp({ host, slot }: SpareInstance, hasReturned: boolean): void {
-  slot.isStopped = true;
-  for (const log of slot.logs) log.flush();
-  host.close();
-  if (hasReturned) void host.settle();
-  else host.cut();
-}
-
 /** What makes a guest's head one that cannot be sent. */
 function findFault({ status, fields }: Extract<ServedAnswer, { kind: "response" }>): string | undefined {
   if (status < 200 || status > 599) return `the guest's status ${status} is none of a final response`;
   const size = fields.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
   if (fields.length > MAX_HEAD_FIELDS || size > MAX_HEAD_BYTES) return "the guest's head is too large";
   return fields.every(([name, value]) => isHttpField(name, value)) ? undefined : "the guest's head has a bad field";
-}
-
-function describeThrown(thrown: unknown, instance: SpareInstance | undefined): CallError {
-  const ending = classifyThrown(thrown);
-  if (ending.kind === "limit") return { kind: "limit", detail: ending.limit };
-  const isFull = instance !== undefined && 100 * instance.memory.fullness() >= FULL_MEMORY_PERCENT;
-  if (isFull) return { kind: "memory", detail: "the guest reached its memory limit" };
-  if (ending.kind === "exit") return { kind: "exit", detail: `the guest exited with code ${ending.code}` };
-  return { kind: "trap", detail: `${ending.trap}: ${ending.detail}` };
 }

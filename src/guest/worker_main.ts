@@ -6,7 +6,14 @@
 import { sharedReadAhead, type SymlinkPlace } from "../wasi/mod.ts";
 import { HostCalls } from "./host_calls.ts";
 import { runGuest } from "./run_guest.ts";
-import { type FromGuest, type GuestStart, type ServeStart, SYMLINK_ANSWERS, type ToGuest } from "./worker_messages.ts";
+import {
+  type FromGuest,
+  type GuestStart,
+  type ServeStart,
+  SYMLINK_ANSWERS,
+  type ToGuest,
+  type ToolsStart,
+} from "./worker_messages.ts";
 
 interface WorkerScope {
   onmessage: ((event: MessageEvent) => unknown) | null;
@@ -15,8 +22,9 @@ interface WorkerScope {
 
 const scope = globalThis as unknown as WorkerScope;
 
-scope.onmessage = async ({ data }: MessageEvent<GuestStart | ServeStart>) => {
+scope.onmessage = async ({ data }: MessageEvent<GuestStart | ServeStart | ToolsStart>) => {
   if (isServeStart(data)) return await serveInThread(data);
+  if (isToolsStart(data)) return await serveToolsInThread(data);
   const calls = new HostCalls((call) => scope.postMessage({ kind: "host_call", ...call }));
   const reads: (() => void)[] = []; // answered in the order they were asked for
   scope.onmessage = ({ data }: MessageEvent<ToGuest>) => {
@@ -39,8 +47,28 @@ scope.onmessage = async ({ data }: MessageEvent<GuestStart | ServeStart>) => {
 };
 scope.postMessage({ kind: "up" });
 
-function isServeStart(start: GuestStart | ServeStart): start is ServeStart {
+function isServeStart(start: GuestStart | ServeStart | ToolsStart): start is ServeStart {
   return start.load.kind === "serve";
+}
+
+function isToolsStart(start: GuestStart | ToolsStart): start is ToolsStart {
+  return start.load.kind === "tools";
+}
+
+async function serveToolsInThread({ load, loaded, answer }: ToolsStart): Promise<void> {
+  const { ToolServer } = await import("./tool_server.ts");
+  const calls = new HostCalls((call) => scope.postMessage({ kind: "host_call", ...call }));
+  const server = new ToolServer(load, loaded, {
+    onDenied: (denial) => scope.postMessage({ kind: "denied", denial }),
+    makeSymlink: (place) => askForSymlink(place, answer),
+    calls,
+  }, (message) => scope.postMessage({ kind: "frame", message }));
+  scope.onmessage = ({ data }: MessageEvent<ToGuest>) => {
+    if (data.kind === "host_result") calls.settle(data);
+    else if (data.kind === "delegation_end") calls.end(data);
+    else if (data.kind === "frame") server.take(data.message);
+  };
+  scope.postMessage({ kind: "serving" });
 }
 
 async function serveInThread({ load, loaded, answer }: ServeStart): Promise<void> {

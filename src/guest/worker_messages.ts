@@ -8,6 +8,7 @@ import type {
   RunLoad,
   ServeLoad,
   ToCell,
+  ToolsLoad,
 } from "../protocol/mod.ts";
 import type { LoadedComponent } from "../component/mod.ts";
 import type { Denial, SymlinkPlace } from "../wasi/mod.ts";
@@ -25,6 +26,12 @@ export interface GuestStart {
 /** The start of a guest that serves; messages of the parent follow. */
 export interface ServeStart extends Pick<GuestStart, "loaded" | "answer"> {
   readonly load: ServeLoad;
+}
+
+/** The start of tools; messages of the parent follow. The components stand in the order of the load's tools. */
+export interface ToolsStart extends Pick<GuestStart, "answer"> {
+  readonly load: ToolsLoad;
+  readonly loaded: readonly LoadedComponent[];
 }
 
 /** How a guest ended and what it used. */
@@ -48,7 +55,7 @@ export type FromGuest =
   | { readonly kind: "read_ahead" }
   | ({ readonly kind: "host_call" } & HostCall)
   | ({ readonly kind: "ended" } & GuestReport)
-  /** A serving guest's first instance stands, or why not. */
+  /** A guest that serves can be asked, or why not. */
   | { readonly kind: "serving"; readonly error?: string }
   | { readonly kind: "frame"; readonly message: FromCell };
 

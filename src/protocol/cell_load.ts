@@ -1,6 +1,10 @@
 import type { Grants } from "../grants/mod.ts";
 import { Fields, pairItem, textItem } from "./fields.ts";
 import { decodeGrants } from "./decode_grants.ts";
+import { MAX_TOOL_NAME } from "./tool_messages.ts";
+
+/** The most tools of one cell. */
+const MAX_TOOLS = 100;
 
 /** One file of a cached component: name, SHA-256 (lower-case hex), size in bytes. */
 export interface CellFile {
@@ -69,6 +73,24 @@ export interface ServeLoad extends Omit<RunLoad, "kind" | "terminal"> {
   readonly concurrency: number;
 }
 
+/** One tool of a cell: its name, and its component in the cache. */
+export interface LoadedTool {
+  readonly name: string;
+  /** The component's folder in the cache. */
+  readonly folder: string;
+  readonly component: RunLoad["component"];
+}
+
+/** What a cell of tools is given, first and once: the one authority of all of them, and the components. */
+export interface ToolsLoad extends Omit<RunLoad, "kind" | "terminal" | "component" | "folders" | "args"> {
+  readonly kind: "tools";
+  readonly folders: Omit<CellFolders, "cache">;
+  /** How many calls it works on at once, 1 to 100. */
+  readonly concurrency: number;
+  /** 1 to 100, each name once. */
+  readonly tools: readonly LoadedTool[];
+}
+
 /** What a build cell is given: a component to describe, check and transpile into `folder`. */
 export interface BuildLoad {
   readonly type: "load";
@@ -83,8 +105,8 @@ export interface BuildLoad {
 }
 
 /** @throws `protocol.bad_field` naming the field */
-export function decodeLoad(fields: Fields): RunLoad | ServeLoad | BuildLoad {
-  switch (fields.oneOf("kind", ["run", "serve", "build"])) {
+export function decodeLoad(fields: Fields): RunLoad | ServeLoad | ToolsLoad | BuildLoad {
+  switch (fields.oneOf("kind", ["run", "serve", "tools", "build"])) {
     case "run": {
       const terminal = fields.list("terminal", (item) => item === true, { max: 3 });
       return {
@@ -99,6 +121,8 @@ export function decodeLoad(fields: Fields): RunLoad | ServeLoad | BuildLoad {
         kind: "serve",
         concurrency: fields.integer("concurrency", { min: 1, max: 1_000 }),
       };
+    case "tools":
+      return decodeToolsLoad(fields);
     case "build":
       return decodeBuildLoad(fields);
   }
@@ -106,26 +130,58 @@ export function decodeLoad(fields: Fields): RunLoad | ServeLoad | BuildLoad {
 
 function decodeGuestLoad(fields: Fields): Omit<RunLoad, "kind" | "terminal"> {
   const folders = fields.object("folders");
-  const component = fields.object("component");
+  return {
+    ...decodeAuthority(fields),
+    args: fields.list("args", textItem),
+    folders: { cache: folders.string("cache"), ...decodeFolders(folders) },
+    component: decodeComponent(fields.object("component")),
+  };
+}
+
+function decodeToolsLoad(fields: Fields): ToolsLoad {
+  const tools = fields.list("tools", (item, path) => decodeTool(new Fields(item, path)), { max: MAX_TOOLS });
+  if (tools.length === 0 || new Set(tools.map(({ name }) => name)).size !== tools.length) {
+    fields.fail("tools", `a list of 1 to ${MAX_TOOLS}, each name once`);
+  }
+  return {
+    ...decodeAuthority(fields),
+    kind: "tools",
+    folders: decodeFolders(fields.object("folders")),
+    concurrency: fields.integer("concurrency", { min: 1, max: 100 }),
+    tools,
+  };
+}
+
+/** What every guest is given, whatever its kind. */
+function decodeAuthority(fields: Fields): Pick<RunLoad, "type" | "grants" | "env" | "kernel" | "network"> {
   const kernel = fields.object("kernel");
   return {
     type: "load",
     grants: decodeGrants(fields.object("grants")),
-    args: fields.list("args", textItem),
     env: fields.list("env", pairItem),
-    folders: {
-      cache: folders.string("cache"),
-      tmp: folders.string("tmp"),
-      ...folders.optional("work", (name) => folders.string(name)),
-    },
-    component: {
-      key: component.string("key", { max: 256 }),
-      glue: decodeFile(component.object("glue")),
-      modules: component.list("modules", (item, path) => decodeFile(new Fields(item, path)), { max: 4_096 }),
-      memories: component.list("memories", (item, path) => decodeMemory(new Fields(item, path)), { max: 4_096 }),
-    },
     kernel: { landlock: kernel.boolean("landlock"), seccomp: kernel.boolean("seccomp") },
     ...fields.optional("network", (name) => decodeNetwork(fields.object(name))),
+  };
+}
+
+function decodeFolders(folders: Fields): Omit<CellFolders, "cache"> {
+  return { tmp: folders.string("tmp"), ...folders.optional("work", (name) => folders.string(name)) };
+}
+
+function decodeTool(tool: Fields): LoadedTool {
+  return {
+    name: tool.string("name", { max: MAX_TOOL_NAME }),
+    folder: tool.string("folder"),
+    component: decodeComponent(tool.object("component")),
+  };
+}
+
+function decodeComponent(component: Fields): RunLoad["component"] {
+  return {
+    key: component.string("key", { max: 256 }),
+    glue: decodeFile(component.object("glue")),
+    modules: component.list("modules", (item, path) => decodeFile(new Fields(item, path)), { max: 4_096 }),
+    memories: component.list("memories", (item, path) => decodeMemory(new Fields(item, path)), { max: 4_096 }),
   };
 }
 

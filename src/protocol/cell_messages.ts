@@ -22,21 +22,32 @@ import {
   type ToServingCell,
 } from "./http_messages.ts";
 
-import { type BuildLoad, decodeLoad, type RunLoad, type ServeLoad } from "./cell_load.ts";
+import { type BuildLoad, decodeLoad, type RunLoad, type ServeLoad, type ToolsLoad } from "./cell_load.ts";
+import {
+  decodeToolCall,
+  decodeToolHostCall,
+  type InputGiven,
+  MAX_QUESTION,
+  TOOL_HOST_CALLS,
+  type ToolCallMessage,
+  type ToolHostCall,
+} from "./tool_messages.ts";
 
 /** Parent to cell (control protocol §7). */
 export type ToCell =
   | RunLoad
   | ServeLoad
+  | ToolsLoad
   | BuildLoad
   | ToServingCell
+  | ToolCallMessage
   | { readonly type: "call"; readonly id: number; readonly export: string }
   | ({ readonly type: "host_result" } & HostResult)
   | DelegationEnd
   | { readonly type: "ping"; readonly seq: number };
 
 /** What a guest's host asks of the parent, by number. */
-export type HostCall = ResolveCall | HostDelegateCall;
+export type HostCall = ResolveCall | HostDelegateCall | ({ readonly id: number } & ToolHostCall);
 
 /** The addresses of a granted name. The parent asks its gate, which knows the grants itself. */
 export interface ResolveCall {
@@ -50,10 +61,15 @@ export interface HostDelegateCall {
   readonly id: number;
   readonly name: "delegate";
   readonly args: DelegateCall;
+  /** Of a tool: the call that it works on. */
+  readonly call?: number;
 }
 
 /** The answer to the call of that number. */
-export type HostResult = ({ readonly id: number } & ResolveAnswer) | ({ readonly id: number } & DelegateAnswer);
+export type HostResult =
+  | ({ readonly id: number } & ResolveAnswer)
+  | ({ readonly id: number } & DelegateAnswer)
+  | ({ readonly id: number } & RequestedInput);
 
 /** Addresses (64 at most), or the gate's word for why there are none. */
 export type ResolveAnswer =
@@ -62,6 +78,9 @@ export type ResolveAnswer =
 
 /** A child was started, or why not. */
 export type DelegateAnswer = { readonly value: DelegateStarted } | { readonly error: DelegateRefusal };
+
+/** A person answered, or why not. */
+export type RequestedInput = { readonly value: InputGiven } | { readonly error: DelegateRefusal };
 
 /** How a cell's guest ended. */
 export type GuestEnding =
@@ -137,9 +156,18 @@ export function decodeFromCell(message: Record<string, unknown>): FromCell | und
     case "pong":
       return { type, seq: fields.integer("seq") };
     case "host_call": {
-      const name = fields.oneOf("name", ["resolve", "delegate"] as const);
+      const name = fields.oneOf("name", ["resolve", "delegate", ...TOOL_HOST_CALLS] as const);
       const [id, args] = [fields.integer("id"), fields.object("args")];
-      if (name === "delegate") return { type, id, name, args: decodeDelegateCall(args) };
+      if (name === "delegate") {
+        return {
+          type,
+          id,
+          name,
+          args: decodeDelegateCall(args),
+          ...fields.optional("call", (call) => fields.integer(call)),
+        };
+      }
+      if (name !== "resolve") return { type, id, ...decodeToolHostCall(name, args) };
       return { type, id, name, args: { name: args.string("name", { max: MAX_HOST_NAME }) } };
     }
     case "done":
@@ -213,6 +241,7 @@ export function decodeToCell(message: Record<string, unknown>): ToCell {
       return decodeLoad(fields);
     case "call":
       if (fields.has("request")) return decodeHttpCall(fields);
+      if (fields.has("tool")) return decodeToolCall(fields);
       return { type, id: fields.integer("id"), export: fields.string("export", { max: 256 }) };
     case "chunk":
       return decodeChunk(fields);
@@ -239,5 +268,6 @@ function decodeHostResult(fields: Fields): HostResult {
   }
   const value = fields.object("value");
   if (value.has("delegation_id")) return { id, value: { delegation_id: decodeDelegationId(value) } };
+  if (value.has("input")) return { id, value: { input: value.string("input", { max: MAX_QUESTION }) } };
   return { id, value: { addresses: value.list("addresses", textItem, MAX_ADDRESSES) } };
 }

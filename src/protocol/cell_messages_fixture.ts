@@ -24,6 +24,10 @@ export const FROM_CELL: readonly FromCell[] = [
       deadline_ms: 1,
     },
   },
+  { type: "host_call", id: 6, name: "delegate", args: { capsule: "w", task: "", mounts: [] }, call: 2 },
+  { type: "host_call", id: 7, name: "log", args: { call: 2, level: "warn", text: "a line" } },
+  { type: "host_call", id: 8, name: "emit", args: { call: 2, text: "half" } },
+  { type: "host_call", id: 9, name: "request-input", args: { call: 2, question: "which?" } },
   { type: "done", id: 0, value: { any: [1] } },
   { type: "done", id: 9, value: undefined, error: { kind: "trap", detail: "unreachable" } },
   { type: "head", id: 9, status: 200, headers: [["content-type", "text/plain"], ["x", "\xe9\t"]] },
@@ -95,6 +99,19 @@ export const TO_CELL: readonly ToCell[] = [
   },
   {
     type: "load",
+    kind: "tools",
+    grants: MINIMAL.grants,
+    env: [["LANG", "C"]],
+    folders: { tmp: "/t", work: "/w" },
+    kernel: MINIMAL.kernel,
+    concurrency: 8,
+    tools: [
+      { name: "list-files", folder: "/c/1", component: MINIMAL.component },
+      { name: "read-file", folder: "/c/2", component: MINIMAL.component },
+    ],
+  },
+  {
+    type: "load",
     kind: "build",
     component: "/c.wasm",
     digest: `sha256:${"5a".repeat(32)}`,
@@ -104,6 +121,8 @@ export const TO_CELL: readonly ToCell[] = [
     hull: false,
   },
   { type: "call", id: 0, export: "wasi:cli/run" },
+  { type: "call", id: 4, tool: "list-files" },
+  { type: "call", id: 5, tool: "list-files", input: "e30=" },
   {
     type: "call",
     id: 1,
@@ -123,6 +142,7 @@ export const TO_CELL: readonly ToCell[] = [
   { type: "host_result", id: 4, error: "denied" },
   { type: "host_result", id: 5, value: { delegation_id: DELEGATION } },
   { type: "host_result", id: 6, error: { kind: "refused", message: "spawn: worker is not granted" } },
+  { type: "host_result", id: 7, value: { input: "that one" } },
   { type: "delegation_end", delegation_id: DELEGATION, text: "[delegate-task] …" },
   { type: "ping", seq: 2 },
 ];

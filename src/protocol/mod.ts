@@ -10,4 +10,5 @@ export * from "./fields.ts";
 export * from "./frame.ts";
 export * from "./http_messages.ts";
 export * from "./stream_window.ts";
+export * from "./tool_messages.ts";
 export { MAX_FRAME_VALUES } from "./value_count.ts";
