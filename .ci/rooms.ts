@@ -59,6 +59,7 @@ export const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/supervisor/tree_socket/mod.ts": ["session", "delegation", "cli"],
   "src/door/client/mod.ts": ["cli"],
   "src/door/judge_notice.ts": ["delegation"],
+  "src/session/tools/mod.ts": ["agent", "cli"],
   "src/wasi/network.ts": ["guest"],
   "src/wasi/delegation.ts": ["guest"],
 };

@@ -171,6 +171,15 @@ export interface CellLost {
   readonly calls: number;
 }
 
+/** A component tool was called. No text of it. */
+export interface ToolCalled {
+  readonly tool: string;
+  readonly is_error: boolean;
+  /** Why it did not answer by itself. */
+  readonly failure?: string;
+  readonly duration_ms: number;
+}
+
 /** Last event, on every exit path. `exit_code` is the process's own (README, "Exit codes"). */
 export interface SessionEnd {
   readonly status: SessionStatus;
@@ -206,6 +215,7 @@ export interface TraceFields {
   readonly artifact_refused: ArtifactRefused;
   readonly request: RequestEvent;
   readonly cell_lost: CellLost;
+  readonly tool_call: ToolCalled;
   readonly session_end: SessionEnd;
 }
 

@@ -12,7 +12,7 @@ export interface PooledCell {
   set onFree(onFree: () => void);
   open(call: HttpCall): void;
   /** Gives up a call whose time is over. */
-  expire(call: HttpCall): Promise<void>;
+  expire(call: HttpCall): Promise<unknown>;
   kill(reason: "deadline" | "stopped"): void;
   /** The calls that it had when it was lost. */
   takeCalls(): HttpCall[];

@@ -105,7 +105,7 @@ export function cellLaunch(
 
 /** The code of the gate is loaded only by a run that has a network. */
 export async function openNetwork(
-  run: Pick<CellRun, "plan" | "upstream" | "trace">,
+  run: Pick<CellRun, "upstream" | "trace"> & { readonly plan: Pick<CellPlan, "grants"> },
   onDenied: (denied: Denied) => void,
 ): Promise<RunNetwork | undefined> {
   const { grants } = run.plan;

@@ -131,7 +131,9 @@ function openPool(serving: HttpServing, network: RunNetwork | undefined, log: Gu
       if (++denials <= MAX_DENIALS) serving.onDenied?.({ grant, asked, allow });
     } else if (message.type === "host_call") {
       if (message.name === "delegate") cell.answer({ type: "host_result", id: message.id, ...NO_DELEGATOR });
-      else network?.answer(message).then((result) => cell.answer({ type: "host_result", ...result }));
+      else if (message.name === "resolve") {
+        network?.answer(message).then((result) => cell.answer({ type: "host_result", ...result }));
+      }
     }
   };
   return new CellPool({

@@ -1,19 +1,42 @@
 import { CapsuleError, errorCodeOf } from "../base/mod.ts";
-import { type CellWalls, decodeFromCell, type FromCell, type ServeLoad, type ToCell } from "../protocol/mod.ts";
+import {
+  type CellWalls,
+  decodeFromCell,
+  type FromCell,
+  type ServeLoad,
+  type ToCell,
+  type ToolsLoad,
+} from "../protocol/mod.ts";
 import type { TemporaryFolder } from "../records/mod.ts";
 import { type CellProcess, type ChildExit, spawnServingCell } from "../supervisor/mod.ts";
 import type { CallFailure, HttpCall } from "./http_call.ts";
 import { cellEnvironment, type SelfCommand } from "./self_command.ts";
 
+/** A call, as its cell sees it. */
+export interface CellCall {
+  /** Settles when it is over on all sides. */
+  readonly over: Promise<unknown>;
+  /** Hands it to a cell, under a number that is this cell's alone. */
+  start(id: number, send: (message: ToCell) => void): void;
+  /** Takes what the cell says of it. @throws `protocol.*` */
+  receive(message: FromCell): void;
+  /** Asks the cell to give it up. */
+  cancel(): void;
+  /** Answers with a failure now, while the cell may still be busy with it. */
+  settle(failure: CallFailure): void;
+  /** Says that it is over; the first word counts. */
+  finish(failure: CallFailure | undefined): void;
+}
+
 /** How a serving cell is started. */
-export interface ServingCellOptions {
+export interface ServingCellOptions<Call extends CellCall = HttpCall> {
   readonly tmp: TemporaryFolder;
   readonly own: SelfCommand;
-  readonly load: ServeLoad;
+  readonly load: ServeLoad | ToolsLoad;
   /** Looks at what the cell raised; throws when that is not enough. */
   checkWalls(walls: CellWalls): void;
   /** Told of `denied`, `log` and `host_call`. */
-  onMessage(message: FromCell, cell: ServingCell): void;
+  onMessage(message: FromCell, cell: ServingCell<Call>): void;
 }
 
 /** Why a cell is gone. */
@@ -33,12 +56,12 @@ const READY_TIMEOUT_MS = 30_000;
 const CANCEL_GRACE_MS = 500;
 
 /** One living cell and the calls in it. */
-export class ServingCell {
+export class ServingCell<Call extends CellCall = HttpCall> {
   /** Settles when the process is gone and every call in it was told. */
   readonly lost: Promise<CellLoss>;
   readonly #process: CellProcess;
-  readonly #options: ServingCellOptions;
-  readonly #calls = new Map<number, HttpCall>();
+  readonly #options: ServingCellOptions<Call>;
+  readonly #calls = new Map<number, Call>();
   readonly #ready = Promise.withResolvers<void>();
   #isReady = false;
   #nextId = 1;
@@ -47,7 +70,7 @@ export class ServingCell {
   #served = 0;
   #onFree: () => void = () => {};
 
-  private constructor(process: CellProcess, options: ServingCellOptions) {
+  private constructor(process: CellProcess, options: ServingCellOptions<Call>) {
     this.#process = process;
     this.#options = options;
     this.#ready.promise.catch(() => {});
@@ -55,7 +78,9 @@ export class ServingCell {
   }
 
   /** Starts a cell; settles when it takes calls. @throws `cell.start_failed`, `hull.failed` */
-  static async start(options: ServingCellOptions): Promise<ServingCell> {
+  static async start<Call extends CellCall = HttpCall>(
+    options: ServingCellOptions<Call>,
+  ): Promise<ServingCell<Call>> {
     const { own, tmp } = options;
     const environment = cellEnvironment(tmp.path, own);
     const process = await spawnServingCell({ program: own.program, args: own.args, env: environment, tmp: tmp.path });
@@ -95,7 +120,7 @@ export class ServingCell {
   }
 
   /** Hands a call to the cell. */
-  open(call: HttpCall): void {
+  open(call: Call): void {
     const id = this.#nextId++;
     this.#calls.set(id, call);
     call.start(id, (message) => void this.#process.send(message));
@@ -107,22 +132,36 @@ export class ServingCell {
     });
   }
 
-  /** Sends the answer to a `host_call`. */
-  answer(message: Extract<ToCell, { readonly type: "host_result" }>): void {
+  /** Whether the call is under way here. */
+  has(call: Call): boolean {
+    return this.#calls.values().some((one) => one === call);
+  }
+
+  /** The call of that number, while it is under way. */
+  callOf(id: number): Call | undefined {
+    return this.#calls.get(id);
+  }
+
+  /** Sends the answer to a `host_call`, or what comes of it later. */
+  answer(message: Extract<ToCell, { readonly type: "host_result" | "delegation_end" }>): void {
     this.#process.send(message);
   }
 
-  /** Gives up a call whose time is over: at once when its guest waits, with the whole cell when it does not let go. */
-  async expire(call: HttpCall): Promise<void> {
-    call.settle(DEADLINE);
+  /**
+   * Gives up a call whose time is over: at once when its guest waits, with the whole cell when it does not let go. Says
+   * whether the cell was ended.
+   */
+  async expire(call: Call, failure: CallFailure = DEADLINE): Promise<boolean> {
+    call.settle(failure);
     call.cancel();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<"late">((resolve) => timer = setTimeout(() => resolve("late"), CANCEL_GRACE_MS));
     const first = await Promise.race([call.over, late]);
     clearTimeout(timer);
-    if (first !== "late") return;
-    call.finish(DEADLINE);
+    if (first !== "late") return false;
+    call.finish(failure);
     this.kill("deadline");
+    return true;
   }
 
   /** Ends the process at once. */
@@ -156,7 +195,7 @@ export class ServingCell {
   }
 
   /** The calls that a lost cell had, for whoever runs them again or says that they failed. */
-  takeCalls(): HttpCall[] {
+  takeCalls(): Call[] {
     const calls = [...this.#calls.values()];
     this.#calls.clear();
     return calls;

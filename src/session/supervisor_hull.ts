@@ -12,15 +12,15 @@ export interface CeilingPlaces {
 
 /** The places that this process and its cell need from here on; absolute real paths. */
 export interface SupervisorPlaces {
-  /** The component's folder in the cache. */
-  readonly cache: string;
+  /** The component's folder in the cache, or those of several. */
+  readonly cache: string | readonly string[];
   /** The session's folder. */
   readonly session: string;
   /** The cell's private folder. */
   readonly tmp: string;
   readonly work?: string;
-  /** The gate of this process, when the network is granted. */
-  readonly network?: { readonly gatePort: number; readonly proxy?: { readonly port: number } };
+  /** The gate of this process, or its gates, when the network is granted. */
+  readonly network?: { readonly gatePort: number | readonly number[]; readonly proxy?: { readonly port: number } };
   /** Absent: nothing is started but the cell. */
   readonly ceiling?: CeilingPlaces;
 }
@@ -58,7 +58,7 @@ export function supervisorRules(grants: Grants, places: SupervisorPlaces, tty: b
   return {
     read: [
       ...realPlaces(["/dev/urandom"]),
-      places.cache,
+      ...[places.cache].flat(),
       ...hosts("ro"),
       ...(grants.fs.work === "ro" ? work : []),
       ...(places.network === undefined ? [] : realPlaces(NAME_PLACES)),
@@ -113,7 +113,7 @@ export function treeRules(grants: Grants, places: TreePlaces): HullRules {
 }
 
 function connectPorts(grants: Grants, network: SupervisorPlaces["network"]): number[] {
-  return network === undefined ? [] : [...new Set([network.gatePort, ...gatePorts(grants, network.proxy)])];
+  return network === undefined ? [] : [...new Set([...[network.gatePort].flat(), ...gatePorts(grants, network.proxy)])];
 }
 
 /** The real paths of those that are there: `/lib` is a link to `usr/lib` on many systems, and the wall follows none. */

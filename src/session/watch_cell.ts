@@ -139,7 +139,8 @@ async function listen(running: Running, watch: Watch, heard: Heard): Promise<Hea
 function answerCall(call: HostCall, { cell, network, delegations }: Running): void {
   if (call.name === "resolve") {
     network?.answer(call).then((result) => cell.send({ type: "host_result", ...result }));
-  } else if (delegations === undefined) cell.send({ type: "host_result", id: call.id, ...NO_DELEGATOR });
+  } else if (call.name !== "delegate") return; // of a tool, and here is none
+  else if (delegations === undefined) cell.send({ type: "host_result", id: call.id, ...NO_DELEGATOR });
   else delegations.answer(call, (message) => cell.send(message));
 }
 
