@@ -43,6 +43,7 @@ export const EXIT_STATUS = {
   "grant.bad_mount": 5,
   "grant.bad_net": 2,
   "inference.bad_uri": 2,
+  "secret.unusable": 2,
   "grant.floor_unmet": 5,
   "consent.required": 5,
   "consent.refused": 5,

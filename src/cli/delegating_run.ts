@@ -3,7 +3,7 @@ import { Launcher, type LauncherOptions } from "../delegation/mod.ts";
 import { achievedContainment, type Grants } from "../grants/mod.ts";
 import { PinnedFolder, probeHull, ProcessTree } from "../hull/mod.ts";
 import { runtimeFolder } from "../records/mod.ts";
-import { type CeilingPlaces, type CellRun, isCompiled, recordedDelegator } from "../session/mod.ts";
+import { type CeilingPlaces, type CellRun, isCompiled, modelPorts, recordedDelegator } from "../session/mod.ts";
 import { type EndReason, OWN_PLACE } from "../supervisor/tree/mod.ts";
 import { BUILD_INFO } from "./build_info.ts";
 import type { SessionRecord } from "./session_record.ts";
@@ -64,7 +64,7 @@ export class DelegatingRun implements AsyncDisposable {
 
   /** @throws `component.*` */
   static async open(record: SessionRecord, options: DelegatingOptions): Promise<DelegatingRun> {
-    const spawnables = await Spawnables.open(record, {
+    const spawnables = await Spawnables.open({ ...record, readVariable: record.context.readVariable }, {
       interrupt: options.ending,
       onMismatch: (key, detail) => record.trace.append("cache_mismatch", { key, detail }),
       warn: (line) => warn(record, line),
@@ -97,11 +97,12 @@ function endReason({ reason }: AbortSignal): EndReason {
 }
 
 /** What the sessions below need: places of their own, the components, the capsules, the operator's certificates. */
-function ceilingOf({ resolved: { home, upstream } }: SessionRecord, { folders }: Spawnables): CeilingPlaces {
+function ceilingOf({ resolved: { home, upstream } }: SessionRecord, { folders, models }: Spawnables): CeilingPlaces {
   return {
     // A supervisor sees its processes in /proc.
     read: [home.cache, ...folders, "/proc", ...(upstream.ca === undefined ? [] : [upstream.ca])],
     write: [home.sessions],
+    ports: models.flatMap((model) => modelPorts(model, upstream.proxy?.port)),
   };
 }
 

@@ -8,6 +8,7 @@ import type { TreeAction } from "../protocol/tree/mod.ts";
 import { DoorFolder, hashToken, ownService, runtimeFolder, type SessionPlaces } from "../records/mod.ts";
 import {
   collectOrphans,
+  commandTask,
   freePort,
   isCompiled,
   openHull,
@@ -206,25 +207,15 @@ export class ServedCapsule {
       upstream,
       door: (places) => this.#specify(places),
       ...(work === undefined ? {} : { work }),
-      task: {
-        instruction: "",
-        context_seed: [],
-        mcp_servers: [],
-        a2a_peers: [],
-        gated_tools: [],
-        limits,
-        telemetry: {
-          run_id: this.#runId,
-          agent_id: capsule.name,
-          agent_path: slot.path,
-          log_level: "info",
-          log_content: capsule.manifest?.trace.capture === "content",
-        },
+      task: commandTask({
+        name: capsule.name,
+        path: slot.path,
         depth: slot.depth,
+        runId: this.#runId,
+        logContent: capsule.manifest?.trace.capture === "content",
+        limits,
         warm: true,
-        role: "command",
-        args: guestArguments(resolved, args),
-      },
+      }, guestArguments(resolved, args)),
     });
     this.#places = prepared.places;
     return prepared;
@@ -335,7 +326,7 @@ async function openSpawnables(
   { resolved, kernel, lock, interrupts, args, context }: Serving,
 ): Promise<Spawnables | undefined> {
   if (resolved.grants.grants.spawn.length === 0) return undefined;
-  return await Spawnables.open({ resolved, kernel, lock }, {
+  return await Spawnables.open({ resolved, kernel, lock, readVariable: context.readVariable }, {
     interrupt: interrupts.first,
     warn: (line) => {
       if (!args.has("quiet")) context.stderr.write(`boll: warning: ${printableLine(line, 2_000)}\n`);

@@ -1,15 +1,30 @@
 import { CapsuleError, errorCodeOf, printableLine } from "../base/mod.ts";
 import { findRunName } from "../component/mod.ts";
-import type { Spawnable, Unspawnable } from "../delegation/mod.ts";
-import { DEFAULT_LIMITS } from "../grants/mod.ts";
-import { commandOf } from "../manifest/mod.ts";
-import { loadLocked, type Lock, type LockedCapsule } from "../package/mod.ts";
+import type { BuiltCapsule, Spawnable, Unspawnable } from "../delegation/mod.ts";
+import { DEFAULT_LIMITS, resolveModel } from "../grants/mod.ts";
+import {
+  isLockedAgent,
+  loadLocked,
+  type Lock,
+  type LockedAgent,
+  type LockedCapsule,
+  type LockedCommand,
+} from "../package/mod.ts";
 import { type BuildRequest, ensureComponent } from "../session/mod.ts";
-import { type HeldComponent, holdComponent } from "./held_component.ts";
+import type { Intelligence } from "../protocol/control/mod.ts";
+import { buildTools } from "./build_tools.ts";
+import { holdComponent } from "./held_component.ts";
+import { readIntelligence } from "./intelligence.ts";
+import type { Resolved } from "./resolve_run.ts";
 import type { SessionRecord } from "./session_record.ts";
+import type { Context } from "./verb.ts";
 
 /** Whose capsule it is that delegates, and on which host. */
-export type SpawningRecord = Pick<SessionRecord, "resolved" | "kernel" | "lock">;
+export interface SpawningRecord extends Pick<SessionRecord, "kernel" | "lock"> {
+  readonly resolved: Pick<Resolved, "home" | "grants" | "workspaces">;
+  /** The operator's environment: secrets of what it may start are read there. */
+  readonly readVariable: Context["readVariable"];
+}
 
 /** How the components are built; `warn` takes a line for the operator. */
 export interface SpawnablesOptions extends Pick<BuildRequest, "interrupt" | "onMismatch"> {
@@ -22,7 +37,7 @@ export interface SpawnablesOptions extends Pick<BuildRequest, "interrupt" | "onM
  */
 export class Spawnables implements Disposable {
   readonly #found = new Map<string, Spawnable | Unspawnable>();
-  readonly #held: HeldComponent[] = [];
+  readonly #held: Disposable[] = [];
 
   static async open(record: SpawningRecord, options: SpawnablesOptions): Promise<Spawnables> {
     const spawnables = new Spawnables();
@@ -40,6 +55,11 @@ export class Spawnables implements Disposable {
     return [...this.#found.values()].flatMap((found) => "refused" in found ? [] : [found.capsule.root]);
   }
 
+  /** Models that agents among them have of their own. */
+  get models(): readonly Intelligence[] {
+    return [...this.#found.values()].flatMap((found) => "refused" in found ? [] : found.intelligence ?? []);
+  }
+
   find(name: string): Spawnable | Unspawnable {
     return this.#found.get(name) ?? notInstalled(name);
   }
@@ -48,46 +68,80 @@ export class Spawnables implements Disposable {
     for (const held of this.#held.splice(0)) held[Symbol.dispose]();
   }
 
-  async #collect({ resolved, kernel, lock }: SpawningRecord, options: SpawnablesOptions): Promise<void> {
-    const { home, grants: { grants } } = resolved;
+  async #collect(record: SpawningRecord, options: SpawnablesOptions): Promise<void> {
+    const { resolved: { grants: { grants } }, lock } = record;
     if (lock === undefined) return;
-    const hull = kernel.landlock && kernel.seccomp;
     const locked = new Map<string, LockedCapsule>();
     for (const name of grants.spawn) {
       const found = await this.#load(lock, name, options);
       if (found !== undefined) locked.set(name, found);
     }
     const memories = memoriesOf(locked, grants.spawn, grants.limits.memory_mb);
-    for (const [name, { capsule, digests, manifest }] of locked) {
-      const built = new Map<number, HeldComponent["component"]>();
+    for (const [name, found] of locked) {
       try {
-        const { componentPath } = commandOf(capsule);
-        const { component: digest } = digests;
-        if (digest === undefined) throw new TypeError("A command without its component's digest");
-        for (const memoryMb of memories.get(name) ?? []) {
-          const held = await holdComponent(() =>
-            ensureComponent({
-              cacheRoot: home.cache,
-              componentPath,
-              digest,
-              memoryMb,
-              hull,
-              ...options,
-            })
-          );
-          this.#held.push(held);
-          if (findRunName(held.component.description.exports) === undefined) {
-            throw new CapsuleError("component.no_run_export", `Delegate to ${name}: it is no command`);
-          }
-          built.set(memoryMb, held.component);
-        }
-        const component = (memoryMb: number) => built.get(memoryMb);
-        this.#found.set(name, { capsule, manifest, digest: digests.capsule, component });
+        const spawnable = isLockedAgent(found)
+          ? await this.#buildAgent(found, record, memories.get(name) ?? [], options)
+          : await this.#buildCommand(found, record, memories.get(name) ?? [], options);
+        this.#found.set(name, spawnable);
       } catch (error) {
         if (options.interrupt?.aborted || errorCodeOf(error) === undefined) throw error;
-        this.#refuse(name, "its component cannot be used", error, options);
+        const isModel = errorCodeOf(error) === "secret.unusable" || errorCodeOf(error) === "grant.exceeds_ceiling";
+        this.#refuse(name, isModel ? "its model cannot be used" : "its component cannot be used", error, options);
       }
     }
+  }
+
+  async #buildCommand(
+    { capsule, digests, manifest }: LockedCommand,
+    { resolved: { home }, kernel }: SpawningRecord,
+    memories: Iterable<number>,
+    options: SpawnablesOptions,
+  ): Promise<Spawnable> {
+    const built = new Map<number, BuiltCapsule>();
+    for (const memoryMb of memories) {
+      const held = await holdComponent(() =>
+        ensureComponent({
+          cacheRoot: home.cache,
+          componentPath: capsule.componentPath,
+          digest: digests.component,
+          memoryMb,
+          hull: kernel.landlock && kernel.seccomp,
+          ...options,
+        })
+      );
+      this.#held.push(held);
+      if (findRunName(held.component.description.exports) === undefined) {
+        throw new CapsuleError("component.no_run_export", `Delegate to ${capsule.name}: it is no command`);
+      }
+      built.set(memoryMb, { component: held.component });
+    }
+    return { capsule, manifest, digest: digests.capsule, built: (memoryMb) => built.get(memoryMb) };
+  }
+
+  async #buildAgent(
+    { capsule, digests, manifest }: LockedAgent,
+    { resolved: { home, workspaces }, kernel, readVariable }: SpawningRecord,
+    memories: Iterable<number>,
+    options: SpawnablesOptions,
+  ): Promise<Spawnable> {
+    const model = resolveModel({ capsule, flags: {}, workspaces });
+    const own = model.grant === undefined ? {} : {
+      intelligence: readIntelligence({ ...model, grant: model.grant }, readVariable),
+    };
+    const built = new Map<number, BuiltCapsule>();
+    for (const memory_mb of memories) {
+      const held = await buildTools({
+        capsule,
+        digests,
+        limits: { memory_mb },
+        cacheRoot: home.cache,
+        hull: kernel.landlock && kernel.seccomp,
+        ...options,
+      });
+      this.#held.push(held);
+      built.set(memory_mb, { tools: held.tools });
+    }
+    return { capsule, manifest, digest: digests.capsule, built: (memoryMb) => built.get(memoryMb), ...own };
   }
 
   async #load(lock: Lock, name: string, options: SpawnablesOptions): Promise<LockedCapsule | undefined> {

@@ -1,5 +1,5 @@
 import type { Grants } from "../grants/mod.ts";
-import { SESSION_CEILINGS, type SessionLimits } from "../protocol/control/mod.ts";
+import { type Intelligence, SESSION_CEILINGS, type SessionLimits } from "../protocol/control/mod.ts";
 import type { Authority } from "./fit_child.ts";
 import type { UnheardEnds } from "./unheard_ends.ts";
 
@@ -10,6 +10,8 @@ export interface DelegatingSession {
   readonly runtime: string;
   readonly authority: Authority;
   readonly envValues: Readonly<Record<string, string>>;
+  /** The model that a child without its own has: this session's, or the one of who delegated to it. */
+  readonly intelligence?: Intelligence;
   remainingMs(): number;
   /** Ends that it has not heard of. */
   readonly ends: UnheardEnds;
@@ -20,10 +22,10 @@ export const COMMAND_TOKENS = 1;
 
 /** A run in the foreground has the most that any session may have, within its own deadline. */
 export function rootLimits({ limits }: Grants): SessionLimits {
-  return {
-    max_steps: 1,
-    max_tokens: COMMAND_TOKENS,
-    deadline_ms: Math.min(limits.deadline_ms, SESSION_CEILINGS.deadline_ms),
-    max_depth: SESSION_CEILINGS.max_depth,
-  };
+  return { ...SESSION_CEILINGS, deadline_ms: Math.min(limits.deadline_ms, SESSION_CEILINGS.deadline_ms) };
+}
+
+/** What a session may give on of its limits: one without a model uses none of its own steps and tokens. */
+export function delegableLimits(limits: SessionLimits, hasModel: boolean): SessionLimits {
+  return hasModel ? limits : { ...SESSION_CEILINGS, deadline_ms: limits.deadline_ms, max_depth: limits.max_depth };
 }

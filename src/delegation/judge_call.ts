@@ -1,4 +1,6 @@
 import { CapsuleError, printableLine } from "../base/mod.ts";
+import { type AgentCapsule, isAgent } from "../manifest/mod.ts";
+import type { Intelligence, SessionLimits } from "../protocol/control/mod.ts";
 import type { DelegateCall } from "../protocol/mod.ts";
 import type { DelegatingSession } from "./delegating_session.ts";
 import { type Authority, fitChild } from "./fit_child.ts";
@@ -33,6 +35,23 @@ export function findFor(
 }
 
 /**
+ * An agent's model: its own as its manifest says, else its parent's. A command has none.
+ * @throws {CapsuleError} `grant.exceeds_ceiling`
+ */
+export function intelligenceFor(
+  parent: DelegatingSession,
+  { capsule, intelligence }: Spawnable,
+): Intelligence | undefined {
+  if (!isAgent(capsule)) return undefined;
+  const found = intelligence ?? parent.intelligence;
+  if (found !== undefined) return found;
+  throw new CapsuleError(
+    "grant.exceeds_ceiling",
+    `Delegate to ${capsule.name}: it names no model, and its parent has none to give`,
+  );
+}
+
+/**
  * The authority of the child that is asked for, within that of who asks.
  * @throws {CapsuleError} `grant.exceeds_ceiling`
  */
@@ -49,7 +68,21 @@ export function narrowFor(parent: DelegatingSession, call: DelegateCall, { capsu
     capsule: capsule.name,
     declared: manifest.grants,
     mounts: Object.fromEntries(mounts),
+    ...(isAgent(capsule) ? { limits: limitsOf(capsule, parent) } : {}),
   }, { ...parent.authority, remainingMs });
   const deadline_ms = Math.min(authority.limits.deadline_ms, call.deadline_ms ?? Infinity);
   return { ...authority, limits: { ...authority.limits, deadline_ms } };
+}
+
+/** What an agent's manifest writes it asks for; of what it does not write it gets the default, or what there is. */
+function limitsOf(
+  { manifest: { inference, positions } }: AgentCapsule,
+  { authority: { limits } }: DelegatingSession,
+): Pick<SessionLimits, "max_steps" | "max_tokens"> {
+  const asked = (key: "max_turns" | "max_session_tokens", most: number) =>
+    positions.has(`inference.${key}`) ? inference[key] : Math.min(inference[key], most);
+  return {
+    max_steps: asked("max_turns", limits.max_steps),
+    max_tokens: asked("max_session_tokens", limits.max_tokens),
+  };
 }

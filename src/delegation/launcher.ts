@@ -1,6 +1,5 @@
 import { CapsuleError, type ErrorCode, errorCodeOf, newId, printableLine } from "../base/mod.ts";
-import { checkImports, refuseImports } from "../grants/mod.ts";
-import { REASON_DEADLINE } from "../protocol/control/mod.ts";
+import { REASON_DEADLINE, SESSION_CEILINGS } from "../protocol/control/mod.ts";
 import { decodeDelegateCall, type DelegateCall, type DelegateRefusal, Fields } from "../protocol/mod.ts";
 import type { Completion } from "../records/mod.ts";
 import {
@@ -23,12 +22,13 @@ import {
   type ToolOutcome,
   type ToolRequest,
 } from "../supervisor/tree/mod.ts";
+import { checkBuilt } from "./check_built.ts";
 import { ChildEcho } from "./child_echo.ts";
 import { decideCompletion, ENDED_BY_PARENT, type Launched } from "./decide_completion.ts";
 import { DelegationIds } from "./delegation_ids.ts";
-import { COMMAND_TOKENS, type DelegatingSession, rootLimits } from "./delegating_session.ts";
+import { COMMAND_TOKENS, delegableLimits, type DelegatingSession, rootLimits } from "./delegating_session.ts";
 import { handOver } from "./hand_over.ts";
-import { findFor, narrowFor } from "./judge_call.ts";
+import { findFor, intelligenceFor, narrowFor } from "./judge_call.ts";
 import type { LauncherOptions, RootRequest } from "./launcher_options.ts";
 import { readAnswer } from "./read_answer.ts";
 import { type ChildStart, sessionRequest } from "./session_request.ts";
@@ -45,7 +45,8 @@ interface Launch {
   completion?: Completion;
 }
 
-const TREE_TOKENS = 1_000;
+/** One for each session that has no model of its own, or has not asked yet. */
+const COMMANDS_TOKENS = 1_000;
 
 /** Failures in the launcher's own words, which name nothing of the host's. */
 const REFUSALS: readonly ErrorCode[] = ["grant.exceeds_ceiling", "capsule.changed", "capsule.not_installed"];
@@ -77,7 +78,7 @@ export class Launcher implements AsyncDisposable {
     this.supervisor = new Supervisor({
       ...supervision,
       ...(limits === undefined ? {} : { own: { maxDepth: limits.max_depth } }),
-      treeTokens: TREE_TOKENS,
+      treeTokens: (options.treeTokens ?? SESSION_CEILINGS.max_tokens) + COMMANDS_TOKENS,
       ports: {
         record: (ending) => this.#record(ending),
         callTool: (child, request) => this.#callTool(child, request),
@@ -103,10 +104,10 @@ export class Launcher implements AsyncDisposable {
 
   /** Starts a session of the operator's. What it may do bounds all that it delegates to. */
   startRoot(request: RootRequest): SessionChild | Refusal {
-    const { limits, warm = false, hasDoor = false, restarts = false } = request;
+    const { limits, warm = false, hasDoor = false, restarts = false, intelligence } = request;
     return this.supervisor.spawn({
       limits,
-      role: "command",
+      role: intelligence === undefined ? "command" : "agent",
       warm,
       hasDoor,
       restarts,
@@ -115,7 +116,10 @@ export class Launcher implements AsyncDisposable {
     });
   }
 
-  #prepareRoot({ limits, grants, envValues, prepare, remainingMs }: RootRequest, slot: Slot): PreparedSession {
+  #prepareRoot(
+    { limits, grants, envValues, intelligence, prepare, remainingMs }: RootRequest,
+    slot: Slot,
+  ): PreparedSession {
     const prepared = prepare(slot);
     const { places } = prepared;
     this.#roots.set(slot.path, prepared);
@@ -123,8 +127,9 @@ export class Launcher implements AsyncDisposable {
       sessionId: places.id,
       contextId: newId("ctx"),
       runtime: places.runtime,
-      authority: { grants, limits, depth: slot.depth },
+      authority: { grants, limits: delegableLimits(limits, intelligence !== undefined), depth: slot.depth },
       envValues,
+      ...(intelligence === undefined ? {} : { intelligence }),
       remainingMs,
       ends: new UnheardEnds(this.#options.maxUnheard),
     });
@@ -183,21 +188,29 @@ export class Launcher implements AsyncDisposable {
     if (parent.ends.refusal !== undefined) return { kind: "refused", message: parent.ends.refusal };
     const spawnable = findFor(parent, call, (name) => this.#options.find(name));
     const authority = narrowFor(parent, call, spawnable);
-    const component = spawnable.component(authority.grants.limits.memory_mb);
-    if (component === undefined) throw new CapsuleError("component.cache_mismatch", "its component is not built");
-    const missing = checkImports(component.description.imports, authority.grants, spawnable.manifest);
-    if (missing.length > 0) throw refuseImports(missing);
+    const built = spawnable.built(authority.grants.limits.memory_mb);
+    if (built === undefined) throw new CapsuleError("component.cache_mismatch", "its component is not built");
+    checkBuilt(spawnable.capsule, built, authority.grants);
+    const intelligence = intelligenceFor(parent, spawnable);
     let launch: Launch | undefined;
     let failure: unknown;
     const child = this.supervisor.spawn({
       parent: path,
       limits: authority.limits,
-      role: "command",
+      role: intelligence === undefined ? "command" : "agent",
       reserveTokens: COMMAND_TOKENS,
       prepare: (slot) => {
         try {
           checkUnchanged(spawnable);
-          launch = this.#prepare({ slot, parent, spawnable, component, authority, task: call.task });
+          launch = this.#prepare({
+            slot,
+            parent,
+            spawnable,
+            built,
+            ...(intelligence === undefined ? {} : { intelligence }),
+            authority,
+            task: call.task,
+          });
           return launch.prepared.launch;
         } catch (error) {
           failure = error;
@@ -212,7 +225,7 @@ export class Launcher implements AsyncDisposable {
 
   /** Everything that a start makes, before there is a process. @throws `home.unwritable`, `runtime.unusable`, … */
   #prepare(start: Omit<ChildStart, "delegationId">): Launch {
-    const { slot, parent, spawnable: { capsule, manifest }, authority } = start;
+    const { slot, parent, spawnable: { capsule, manifest }, authority, intelligence = parent.intelligence } = start;
     const delegation_id = this.#ids.mint();
     const request = sessionRequest({ ...start, delegationId: delegation_id }, this.#options);
     const prepared = prepareSession(request);
@@ -222,8 +235,9 @@ export class Launcher implements AsyncDisposable {
       sessionId: places.id,
       contextId: newId("ctx"),
       runtime: places.runtime,
-      authority,
+      authority: { ...authority, limits: delegableLimits(authority.limits, start.intelligence !== undefined) },
       envValues: request.envValues,
+      ...(intelligence === undefined ? {} : { intelligence }),
       remainingMs: () => authority.limits.deadline_ms - (performance.now() - startedMs),
       ends: new UnheardEnds(this.#options.maxUnheard),
     });

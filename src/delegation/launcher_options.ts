@@ -1,4 +1,5 @@
 import type { Grants } from "../grants/mod.ts";
+import type { Intelligence } from "../protocol/control/mod.ts";
 import type { SessionPaths } from "../records/mod.ts";
 import type { PreparedSession, SessionRequest } from "../session/mod.ts";
 import type {
@@ -29,6 +30,8 @@ export interface LauncherOptions extends Pick<SessionRequest, "home" | "runtime"
   readonly runId?: string;
   /** What stands for a name of `grants.spawn`. */
   find(name: string): Spawnable | Unspawnable;
+  /** Tokens of the whole tree's models; default the most that any session may have. */
+  readonly treeTokens?: number;
   /** What a child's cell will be contained by. */
   containmentOf(grants: Grants): SessionRequest["containment"];
   /** A session has its places, and starts. */
@@ -51,6 +54,8 @@ export interface LauncherOptions extends Pick<SessionRequest, "home" | "runtime"
 
 /** A session of the operator's, which nobody delegated to. */
 export interface RootRequest extends Pick<SpawnRequest, "limits" | "warm" | "hasDoor" | "restarts"> {
+  /** An agent's model; absent: it is a command. */
+  readonly intelligence?: Intelligence;
   readonly grants: Grants;
   readonly envValues: Readonly<Record<string, string>>;
   /** Makes its places, also before each restart. */

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { CapsuleError } from "../base/mod.ts";
 import { NO_GRANTS } from "../grants/mod.ts";
-import { digestCapsule, loadCapsule } from "../manifest/mod.ts";
+import { commandOf, digestCapsule, loadCapsule } from "../manifest/mod.ts";
 import { openHome } from "../records/mod.ts";
 import { OWN_PLACE } from "../supervisor/tree/mod.ts";
 import { Launcher } from "./launcher.ts";
@@ -46,10 +46,10 @@ async function brokenCapsule(root: string) {
   Deno.writeTextFileSync(`${folder}/guest.wasm`, "none");
   const manifest = { name: "worker", version: "0.1.0", component: "guest.wasm" };
   Deno.writeTextFileSync(`${folder}/capsule.jsonc`, JSON.stringify(manifest));
-  const capsule = await loadCapsule(folder);
+  const capsule = commandOf(await loadCapsule(folder));
   const digests = digestCapsule(capsule);
   const component = { digest: digests.component, key: "none", description: { imports: [] } };
-  return { capsule, manifest: capsule.manifest, digest: digests.capsule, component: () => component };
+  return { capsule, manifest: capsule.manifest, digest: digests.capsule, built: () => ({ component }) };
 }
 
 Deno.test("Launcher: a session that never asks for its ends starts no more than so many, loses none, and goes on once it asks", async () => {

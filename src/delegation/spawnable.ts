@@ -1,6 +1,9 @@
 import { CapsuleError, errorCodeOf } from "../base/mod.ts";
 import { type Capsule, digestCapsule, type Manifest } from "../manifest/mod.ts";
+import type { Intelligence } from "../protocol/control/mod.ts";
 import type { SessionRequest } from "../session/mod.ts";
+
+type CachedComponent = NonNullable<SessionRequest["component"]>;
 
 /** A capsule as the lock has it, which may be delegated to: nothing of it is made or parsed any more when it is. */
 export interface Spawnable {
@@ -8,9 +11,16 @@ export interface Spawnable {
   readonly manifest: Manifest;
   /** Of the folder, as it was locked. */
   readonly digest: string;
-  /** The component built for a guest of so much memory; its place in the cache is held. */
-  component(memoryMb: number): SessionRequest["component"] | undefined;
+  /** What it runs, built for a capsule of so much memory; held in the cache. */
+  built(memoryMb: number): BuiltCapsule | undefined;
+  /** An agent's own model; absent: its parent's. */
+  readonly intelligence?: Intelligence;
 }
+
+/** What a capsule runs: its component, or each of its tools. */
+export type BuiltCapsule =
+  | { readonly component: CachedComponent; readonly tools?: undefined }
+  | { readonly component?: undefined; readonly tools: Readonly<Record<string, CachedComponent>> };
 
 /** A name that a manifest may delegate to and that nothing can be started for; why, for whoever asks: no host path. */
 export interface Unspawnable {

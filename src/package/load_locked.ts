@@ -1,15 +1,40 @@
 import { join } from "@std/path";
 import { CapsuleError, errorCodeOf, printableLine } from "../base/mod.ts";
-import { type Capsule, type CapsuleDigests, digestCapsule, loadCapsule, type Manifest } from "../manifest/mod.ts";
+import {
+  type AgentCapsule,
+  type AgentDigests,
+  type Capsule,
+  type CommandCapsule,
+  type CommandDigests,
+  digestCapsule,
+  isAgent,
+  loadCapsule,
+  type Manifest,
+} from "../manifest/mod.ts";
 import type { Lock, LockEntry } from "./lock.ts";
 
 /** A capsule whose files are those that were locked. */
-export interface LockedCapsule {
-  readonly capsule: Capsule;
+export type LockedCapsule = LockedCommand | LockedAgent;
+
+/** A command, or a service. */
+export interface LockedCommand {
+  readonly capsule: CommandCapsule;
   /** Of exactly the bytes that were compared with the lock: what is built must have `digests.component`. */
-  readonly digests: CapsuleDigests;
+  readonly digests: CommandDigests;
   /** The capsule's own, which the digest covers. */
   readonly manifest: Manifest;
+}
+
+/** An agent: its tools that are built must have `digests.tools`. */
+export interface LockedAgent {
+  readonly capsule: AgentCapsule;
+  readonly digests: AgentDigests;
+  readonly manifest: Manifest;
+}
+
+/** Whether it is an agent. */
+export function isLockedAgent(locked: LockedCapsule): locked is LockedAgent {
+  return isAgent(locked.capsule);
 }
 
 /**
@@ -50,8 +75,10 @@ export async function loadLocked(lock: Lock, name: string, version?: string): Pr
       `${printableLine(folder)} is no folder of a capsule, or reached over a link`,
     );
   }
-  const digests = digestCapsule(capsule);
-  if (digests.capsule !== entry.digest) {
+  const locked = isAgent(capsule)
+    ? { capsule, digests: digestCapsule(capsule), manifest }
+    : { capsule, digests: digestCapsule(capsule), manifest };
+  if (locked.digests.capsule !== entry.digest) {
     const newer = manifest.version === entry.version ? "" : `, and are version ${printableLine(manifest.version, 100)}`;
     throw refuse(
       "capsule.changed",
@@ -60,7 +87,7 @@ export async function loadLocked(lock: Lock, name: string, version?: string): Pr
         `look at what changed, then run \`boll lock\``,
     );
   }
-  if (manifest.name === name && manifest.version === entry.version) return { capsule, digests, manifest };
+  if (manifest.name === name && manifest.version === entry.version) return locked;
   throw refuse(
     "lock.invalid",
     name,

@@ -4,7 +4,8 @@
  * were locked, or a refusal. It grants nothing, runs nothing, and writes `boll.lock` alone.
  * @module
  */
-export { findLocked, loadLocked, type LockedCapsule } from "./load_locked.ts";
+export { findLocked, isLockedAgent, loadLocked } from "./load_locked.ts";
+export type { LockedAgent, LockedCapsule, LockedCommand } from "./load_locked.ts";
 export { type Lock, LOCK_NAME, type LockEntry } from "./lock.ts";
 export { type LockChange, planLock, type PlanLockOptions, type PlannedLock, writeLock } from "./plan_lock.ts";
 export { findLock, readLock } from "./read_lock.ts";

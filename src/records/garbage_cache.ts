@@ -76,19 +76,19 @@ function plannedKeys(home: Home, { keptIds, nowMs, ageMs }: CacheRules): Set<str
   for (const id of keptIds) {
     const paths = sessionPaths(home, id);
     if (startedMsOf(id) > nowMs - ageMs && hasSummary(paths)) continue;
-    const key = plannedKey(paths.plan);
-    if (key !== undefined) keys.add(key);
+    for (const key of keysOf(paths.plan)) keys.add(key);
   }
   return keys;
 }
 
-function plannedKey(path: string): string | undefined {
+function keysOf(path: string): readonly string[] {
   try {
     using file = openRecord(path);
     const plan = JSON.parse(new TextDecoder().decode(readAt(file, 0, MAX_PLAN_BYTES)));
-    return typeof plan?.component?.cache_key === "string" ? plan.component.cache_key : undefined;
+    const components = [plan?.component, ...Object.values<{ cache_key?: unknown }>(plan?.tools ?? {})];
+    return components.flatMap((one) => typeof one?.cache_key === "string" ? [one.cache_key] : []);
   } catch {
-    return undefined;
+    return [];
   }
 }
 

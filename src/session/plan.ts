@@ -17,7 +17,10 @@ export interface LaunchPlan {
     readonly digest: string;
     readonly version?: string;
   };
-  readonly component: { readonly digest: string; readonly cache_key: string; readonly imports: readonly string[] };
+  /** Absent for an agent. */
+  readonly component?: PlannedComponent;
+  /** An agent's, by name. */
+  readonly tools?: Readonly<Record<string, PlannedComponent>>;
   readonly grants: Grants;
   readonly args: readonly string[];
   readonly work?: string;
@@ -27,6 +30,13 @@ export interface LaunchPlan {
     readonly spawned_by?: string;
     readonly delegation_id?: string;
   };
+}
+
+/** A component as it lies in the cache. */
+export interface PlannedComponent {
+  readonly digest: string;
+  readonly cache_key: string;
+  readonly imports: readonly string[];
 }
 
 /** The containment class that was asked for and the one this host gives, with the reasons when it is not the strongest. */
@@ -40,14 +50,24 @@ export interface PlannedContainment {
 export type CellPlan = Pick<LaunchPlan, "capsule" | "grants" | "args" | "containment">;
 
 /** Parts of a {@link LaunchPlan} that are not copied as they are. */
-export interface PlanInput extends Omit<LaunchPlan, "component"> {
-  readonly component: CachedComponent;
+export interface PlanInput extends Omit<LaunchPlan, "component" | "tools"> {
+  readonly component?: CachedComponent;
+  readonly tools?: Readonly<Record<string, CachedComponent>>;
 }
 
 /** Freezes the decision. */
-export function makePlan(input: PlanInput): LaunchPlan {
-  const { digest, key, description } = input.component;
-  return deepFreeze({ ...input, component: { digest, cache_key: key, imports: description.imports } });
+export function makePlan({ component, tools, ...input }: PlanInput): LaunchPlan {
+  return deepFreeze({
+    ...input,
+    ...(component === undefined ? {} : { component: planned(component) }),
+    ...(tools === undefined
+      ? {}
+      : { tools: Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, planned(tool)])) }),
+  });
+}
+
+function planned({ digest, key, description }: CachedComponent): PlannedComponent {
+  return { digest, cache_key: key, imports: description.imports };
 }
 
 function deepFreeze<T extends object>(value: T): T {

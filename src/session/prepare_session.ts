@@ -14,8 +14,10 @@ import { encodeSpawner, type SpawnerHandle } from "./spawner_handle.ts";
 /** A resolved capsule, and what a session of it is to do. */
 export interface SessionRequest extends Pick<LaunchPlan, "boll_version" | "capsule" | "containment"> {
   readonly home: Home;
-  /** Built with the memory that `grants` give. */
-  readonly component: CachedComponent;
+  /** Built with the memory that `grants` give; absent for an agent. */
+  readonly component?: CachedComponent;
+  /** An agent's, by name: each built with the memory that its own grants give. */
+  readonly tools?: Readonly<Record<string, CachedComponent>>;
   readonly grants: Grants;
   /** Values of the granted variables: in the first frame and nowhere else. */
   readonly envValues: Readonly<Record<string, string>>;
@@ -76,7 +78,7 @@ export function prepareSession(request: SessionRequest): PreparedSession {
 }
 
 function planOf(
-  { boll_version, capsule, component, containment, task, spawner }: SessionRequest,
+  { boll_version, capsule, component, tools, containment, task, spawner }: SessionRequest,
   grants: Grants,
   places: SessionPlaces,
 ) {
@@ -85,7 +87,8 @@ function planOf(
   const { session_id: spawned_by, delegation_id } = spawner ?? {};
   const lineage = spawned_by === undefined || delegation_id === undefined ? {} : { spawned_by, delegation_id };
   const session = { role, depth, limits, ...lineage };
-  return makePlan({ session_id, boll_version, capsule, component, grants, args, work, containment, session });
+  const components = { ...(component === undefined ? {} : { component }), ...(tools === undefined ? {} : { tools }) };
+  return makePlan({ session_id, boll_version, capsule, ...components, grants, args, work, containment, session });
 }
 
 function upstreamOf(upstream: SessionRequest["upstream"]): Pick<SpawnPayload, "upstream"> {
@@ -113,7 +116,7 @@ function commandOf({ capsule, spawner }: SessionRequest, payload: SpawnPayload, 
     ],
     write: [root, tmp, ...(payload.door?.service === undefined ? [] : [payload.door.service.folder])],
     run: Deno.execPath(),
-    net: payload.grants.net.length > 0 || payload.door !== undefined,
+    net: [payload.door, payload.intelligence, payload.grants.net[0]].some((one) => one !== undefined),
     uid: payload.door?.service !== undefined,
     sources,
     env: [...env, "DENO_DIR", SPAWNER],

@@ -8,6 +8,8 @@ import { isCompiled } from "./self_command.ts";
 export interface CeilingPlaces {
   readonly read: readonly string[];
   readonly write: readonly string[];
+  /** Ports of their models. */
+  readonly ports?: readonly number[];
 }
 
 /** The places that this process and its cell need from here on; absolute real paths. */
@@ -55,7 +57,7 @@ export function openHull(): ProcessHull | undefined {
 export function supervisorRules(grants: Grants, places: SupervisorPlaces, tty: boolean): HullRules {
   const hosts = (mode: "ro" | "rw") => grants.fs.mounts.filter((mount) => mount.mode === mode).map(({ host }) => host!);
   const work = places.work === undefined || grants.fs.work === undefined ? [] : [places.work];
-  return {
+  const rules: HullRules = {
     read: [
       ...realPlaces(["/dev/urandom"]),
       ...[places.cache].flat(),
@@ -82,6 +84,7 @@ export function supervisorRules(grants: Grants, places: SupervisorPlaces, tty: b
     udp: false, // seccomp's, which this process does not raise
     seccomp: false,
   };
+  return withModelPorts(rules, places.ceiling?.ports ?? []);
 }
 
 /** What a process needs that is no session itself and starts some; absolute real paths. */
@@ -93,13 +96,13 @@ export interface TreePlaces extends CeilingPlaces {
   /** The folder in which private ones are made. */
   readonly runtime: string;
   readonly work?: string;
-  /** The port of its session's door; 0 is any that the system chooses. */
-  readonly doorPort: number;
+  /** The port of its session's door; 0 is any that the system chooses. Absent: it has none. */
+  readonly doorPort?: number;
 }
 
 /** The ceiling of a supervisor whose root session has these grants: what any session of its tree may need. */
 export function treeRules(grants: Grants, places: TreePlaces): HullRules {
-  const { cache, sessions, runtime, work, read, write, doorPort } = places;
+  const { cache, sessions, runtime, work, read, write, ports = [], doorPort } = places;
   const rules = supervisorRules(grants, {
     cache,
     session: sessions,
@@ -107,9 +110,19 @@ export function treeRules(grants: Grants, places: TreePlaces): HullRules {
     ...(work === undefined ? {} : { work }),
     // Its own sessions open the gates: which ports they get nobody knows yet.
     ...(grants.net.length === 0 ? {} : { network: { gatePort: 0 } }),
-    ceiling: { read, write },
+    ceiling: { read, write, ports },
   }, false);
-  return { ...rules, tcpBind: [...rules.tcpBind, doorPort] };
+  return doorPort === undefined ? rules : { ...rules, tcpBind: [...rules.tcpBind, doorPort] };
+}
+
+/** The same for a process whose model, or that of a session below it, answers at these ports. */
+export function withModelPorts(rules: HullRules, ports: readonly number[]): HullRules {
+  if (ports.length === 0) return rules;
+  return {
+    ...rules,
+    read: [...new Set([...rules.read, ...realPlaces(NAME_PLACES)])],
+    tcpConnect: [...new Set([...rules.tcpConnect, ...ports])],
+  };
 }
 
 function connectPorts(grants: Grants, network: SupervisorPlaces["network"]): number[] {

@@ -3,7 +3,7 @@ import { type Grants, NO_GRANTS } from "../../src/grants/mod.ts";
 import { commandOf, digestCapsule, loadCapsule } from "../../src/manifest/mod.ts";
 import type { SpawnPayload } from "../../src/protocol/control/mod.ts";
 import { openHome, runtimeFolder } from "../../src/records/mod.ts";
-import { type PreparedSession, prepareSession, type SpawnerHandle } from "../../src/session/mod.ts";
+import { commandTask, type PreparedSession, prepareSession, type SpawnerHandle } from "../../src/session/mod.ts";
 import type { Bed } from "../harness.ts";
 
 /** How boll is started, and in what environment. */
@@ -35,6 +35,7 @@ export async function prepareCapsule(
   const grants = { ...base, ...options.grants, limits: { ...base.limits, ...options.guestLimits } };
   const component = findCached(home.cache, cacheKey(digests.component, { memoryMb: grants.limits.memory_mb }));
   if (component === undefined) throw new Error(`Prepare a session of ${path}: its component is not built`);
+  const limits = { max_steps: 1, max_tokens: 1, deadline_ms: 60_000, max_depth: 1, ...options.limits };
   const prepared = prepareSession({
     home,
     runtime: runtimeFolder(read),
@@ -46,17 +47,7 @@ export async function prepareCapsule(
     containment: { achieved: "advisory", reasons: [] },
     ...(options.spawner === undefined ? {} : { spawner: options.spawner }),
     task: {
-      instruction: "",
-      context_seed: [],
-      mcp_servers: [],
-      a2a_peers: [],
-      gated_tools: [],
-      limits: { max_steps: 1, max_tokens: 1, deadline_ms: 60_000, max_depth: 1, ...options.limits },
-      telemetry: { run_id: "run-1", agent_id: "agent-1", agent_path: "0.1", log_level: "info", log_content: false },
-      depth: 1,
-      warm: false,
-      role: "command",
-      args: [],
+      ...commandTask({ name: "agent-1", path: "0.1", depth: 1, runId: "run-1", logContent: false, limits }, []),
       ...options.task,
     },
   });
