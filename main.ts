@@ -7,8 +7,8 @@ if (child === "cell") {
   const { runCell } = await import("./src/guest/cell_main.ts");
   await runCell();
 } else if (child === "session") {
-  const { runSession } = await import("./src/session/session_main.ts");
-  await runSession();
+  const { beSession } = await import("./src/agent/session_main.ts");
+  await beSession();
 } else {
   const { main } = await import("./src/cli/main.ts");
   Deno.exit(await main(Deno.args));

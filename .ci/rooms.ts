@@ -7,7 +7,7 @@
 export const ROLES: Readonly<Record<string, string>> = {
   "main.ts": "main.js",
   "src/cli/main.ts": "cli.js",
-  "src/session/session_main.ts": "session.js",
+  "src/agent/session_main.ts": "session.js",
   "src/guest/cell_main.ts": "cell.js",
   "src/guest/worker_main.ts": "worker.js",
   "src/guest/build_main.ts": "build_cell.js",
@@ -57,6 +57,7 @@ export const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/supervisor/tree/mod.ts": ["session", "delegation", "cli"],
   "src/protocol/tree/mod.ts": ["supervisor", "session", "delegation", "cli"],
   "src/supervisor/tree_socket/mod.ts": ["session", "delegation", "cli"],
+  "src/session/run_session.ts": ["agent"],
   "src/door/client/mod.ts": ["cli"],
   "src/door/judge_notice.ts": ["delegation"],
   "src/session/tools/mod.ts": ["agent", "cli"],

@@ -7,7 +7,6 @@ import type { ChildLauncher } from "./child_launcher.ts";
 import { DoorHull } from "./door_hull.ts";
 import { CommandDoorWork } from "./door_work.ts";
 import { type Command, findCommand } from "./find_command.ts";
-import { freePort } from "./free_port.ts";
 import { upstreamOf } from "./payload_upstream.ts";
 import { refuseUnsupported } from "./refuse_unsupported.ts";
 import type { RoleResult, SessionWork } from "./session_work.ts";
@@ -27,8 +26,7 @@ const LOOK_MS = 500;
  *
  * @throws `capsule.*`, `component.*`, `grant.*`, `hull.failed`, `payload.unsupported`, `service.listen_failed`
  */
-export async function runDoorSession(work: SessionWork, asked: DoorSpec): Promise<RoleResult> {
-  const spec = { ...asked, port: asked.port || freePort(asked.hostname) || 0 };
+export async function runDoorSession(work: SessionWork, spec: DoorSpec): Promise<RoleResult> {
   const { payload, places, plan, control, trace } = work;
   refuseUnsupported(payload);
   const command = await findCommand(payload, plan.grants);

@@ -4,6 +4,7 @@ import { probeHull, type ProcessHull } from "../hull/mod.ts";
 import type { AgentMsg, ControlMsg, SpawnPayload, UnknownMessage } from "../protocol/control/mod.ts";
 import { freeReserve, type SessionEnd, type SessionPaths, type SessionStart, TraceWriter } from "../records/mod.ts";
 import { checkLimits, narrowToLimits } from "./check_limits.ts";
+import { raiseFirstLayer } from "./first_layer.ts";
 import { failureOutcome, type Outcome } from "./outcome.ts";
 import type { CellPlan } from "./plan.ts";
 import { isCompiled } from "./self_command.ts";
@@ -11,7 +12,7 @@ import type { SessionChannel } from "./session_channel.ts";
 import { SessionControl } from "./session_control.ts";
 import { boundSession } from "./session_hull.ts";
 import type { SessionLog } from "./session_log.ts";
-import type { RoleResult, SessionWork } from "./session_work.ts";
+import type { RoleResult, SessionRoles, SessionWork } from "./session_work.ts";
 import type { SpawnerHandle } from "./spawner_handle.ts";
 
 /** A session that knows what it is to do. */
@@ -23,6 +24,16 @@ export interface Session {
   readonly log: SessionLog;
   readonly hull: ProcessHull | undefined;
   readonly spawner: SpawnerHandle | undefined;
+  readonly roles: SessionRoles;
+}
+
+/** A session under way. */
+interface Living {
+  readonly session: Session;
+  /** Rejects when its first layer of walls could not be raised. */
+  readonly confined: Promise<void>;
+  readonly control: SessionControl;
+  readonly trace: TraceWriter;
 }
 
 /** How long a last word may take when nobody may be there to read it, ms. */
@@ -40,6 +51,11 @@ type WorkResult = RoleResult & { readonly error?: unknown };
 export async function liveSession(session: Session): Promise<number> {
   const { payload, places, channel, frames, log } = session;
   const started = performance.now();
+  // Before anything asynchronous, for which the runtime makes threads: they are then below it. What it comes to is said
+  // with the rest.
+  const confined = new Promise<void>((resolve) => resolve(raiseFirstLayer(session.hull, payload)));
+  confined.catch(() => {});
+  channel.readInBackground();
   const control = new SessionControl(channel, log, { hasDoor: payload.door !== undefined });
   channel.send({ type: "event", event: "child.up", fields: {} });
   control.watch(payload.limits.deadline_ms);
@@ -47,7 +63,7 @@ export async function liveSession(session: Session): Promise<number> {
   // Its supervisor holds the lock of the session, and with it room on the disk for the ending.
   const lock = { freeReserve: () => freeReserve(places.lockFile) };
   using trace = new TraceWriter({ ...places, lock }, { onProblem: (error) => log.write("warn", error.message) });
-  const result = await workToEnd(session, control, trace);
+  const result = await workToEnd({ session, confined, control, trace });
   const outcome = control.judge(result.outcome);
   const durationMs = Math.round(performance.now() - started);
   trace.append("session_end", { ...outcome, duration_ms: durationMs, ...usageOf(result) });
@@ -57,17 +73,18 @@ export async function liveSession(session: Session): Promise<number> {
 }
 
 /** The work, or what stands for it when it fails or does not end in time. */
-async function workToEnd(session: Session, control: SessionControl, trace: TraceWriter): Promise<WorkResult> {
+async function workToEnd(living: Living): Promise<WorkResult> {
+  const { control } = living;
   const overdue = control.overdue.then(() => ({ outcome: control.ending!, answer: "" }));
   try {
-    return await Promise.race([work(session, control, trace), overdue]);
+    return await Promise.race([work(living), overdue]);
   } catch (error) {
     if (control.ending !== undefined) return { outcome: control.ending, answer: "" };
     return { outcome: failureOutcome(error), answer: "", error };
   }
 }
 
-async function work(session: Session, control: SessionControl, trace: TraceWriter): Promise<RoleResult> {
+async function work({ session, confined, control, trace }: Living): Promise<RoleResult> {
   const { payload, places, hull, log } = session;
   const grants = narrowToLimits(payload);
   const probe = probeHull();
@@ -81,24 +98,23 @@ async function work(session: Session, control: SessionControl, trace: TraceWrite
   };
   trace.append("session_start", startOf(session, plan));
   log.write("info", `Session of ${payload.capsule.name} started`, { role: payload.role });
+  await confined;
   checkLimits(payload);
   checkFloor(grants, containment);
   boundSession(hull, payload.limits);
   const kernel = { landlock: probe.landlockAbi > 0, seccomp: probe.seccomp };
   const own = hull === undefined ? {} : { hull };
   const tmp = Deno.env.get("TMPDIR") ?? "";
-  return await runRole({ payload, plan, places, trace, control, kernel, tmp, ...own });
+  return await runRole(session.roles, { payload, plan, places, trace, control, kernel, tmp, ...own });
 }
 
-/** Only the code of its role is loaded. */
-async function runRole(work: SessionWork): Promise<RoleResult> {
+async function runRole(roles: SessionRoles, work: SessionWork): Promise<RoleResult> {
   const { role } = work.payload;
-  if (role === "command") {
-    const { warm, door } = work.payload;
-    if (warm && door !== undefined) return await (await import("./door_session.ts")).runDoorSession(work, door);
-    return await (await import("./command_session.ts")).runCommandSession(work);
+  const run = roles[role];
+  if (run === undefined) {
+    throw new CapsuleError("role.unsupported", `Start a session: the role ${role} is not supported yet`);
   }
-  throw new CapsuleError("role.unsupported", `Start a session: the role ${role} is not supported yet`);
+  return await run(work);
 }
 
 function capsuleOf({ capsule: { name, version, digest, path } }: SpawnPayload): CellPlan["capsule"] {

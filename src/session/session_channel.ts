@@ -11,6 +11,7 @@ export class SessionChannel {
   #waiting = 0;
   #isReady = false;
   #isOver = false;
+  #readsInBackground = false;
 
   /** Sends one message that may be missed: a supervisor that does not read misses it. */
   offer(message: AgentMsg): void {
@@ -42,27 +43,32 @@ export class SessionChannel {
     return sent;
   }
 
+  /** From now on waiting for a message holds nothing up; that takes a thread, so only behind the first layer of walls. */
+  readInBackground(): void {
+    this.#readsInBackground = true;
+  }
+
   /** What the supervisor says, until it goes away. @throws `protocol.*` naming the rule and the byte, never the payload */
   async *receive(): AsyncGenerator<ControlMsg | UnknownMessage> {
     const decoder = new FrameDecoder();
     const buffer = new Uint8Array(64 * 1024);
-    for (let count = await read(buffer); count !== null; count = await read(buffer)) {
+    for (let count = await this.#read(buffer); count !== null; count = await this.#read(buffer)) {
       for (const message of decoder.push(buffer.subarray(0, count))) {
         yield decodeControl(message, decoder.payloadOffset);
       }
     }
     decoder.end();
   }
+
+  async #read(buffer: Uint8Array): Promise<number | null> {
+    try {
+      return this.#readsInBackground ? await Deno.stdin.read(buffer) : Deno.stdin.readSync(buffer);
+    } catch (cause) {
+      throw new CapsuleError("protocol.truncated", "Read frames: stdin cannot be read", { cause });
+    }
+  }
 }
 
 function needsReady(message: AgentMsg): boolean {
   return message.type === "usage" || (message.type === "event" && message.event !== "child.up");
-}
-
-async function read(buffer: Uint8Array): Promise<number | null> {
-  try {
-    return await Deno.stdin.read(buffer);
-  } catch (cause) {
-    throw new CapsuleError("protocol.truncated", "Read frames: stdin cannot be read", { cause });
-  }
 }

@@ -22,6 +22,9 @@ export interface SessionWork {
   readonly tmp: string;
 }
 
+/** What each role does; one that is not there is refused. Its code is loaded when it is asked for. */
+export type SessionRoles = Readonly<Partial<Record<SpawnPayload["role"], (work: SessionWork) => Promise<RoleResult>>>>;
+
 /** What the work of a role came to. */
 export interface RoleResult {
   readonly outcome: Outcome;

@@ -1,26 +1,29 @@
-/**
- * Entry of a session: a process that runs one session below its supervisor. Frames on stdin and stdout, a log on stderr,
- * its whole authority in the first frame. It starts only its own cells, and ends with its supervisor.
- * @module
- */
 import { dirname } from "@std/path";
 import { CapsuleError, errorCodeOf } from "../base/mod.ts";
 import type { ProcessHull } from "../hull/mod.ts";
 import type { ControlMsg, SpawnPayload, UnknownMessage } from "../protocol/control/mod.ts";
 import { badField } from "../protocol/mod.ts";
 import { type SessionPaths, sessionPaths } from "../records/mod.ts";
+import { withDoorPort } from "./first_layer.ts";
 import { liveSession } from "./live_session.ts";
 import { SPAWNER } from "./self_command.ts";
 import { SessionChannel } from "./session_channel.ts";
 import { openSessionHull } from "./session_hull.ts";
 import { moveConsole, SessionLog } from "./session_log.ts";
+import type { SessionRoles } from "./session_work.ts";
 import { readSpawner, type SpawnerHandle } from "./spawner_handle.ts";
+
+export type { RoleResult, SessionRoles, SessionWork } from "./session_work.ts";
+export { runCommandRole } from "./command_role.ts";
 
 /** What the caller must be told of a bad start. */
 const BAD_START = 2;
 
-/** Runs this process as a session. Never returns: it ends with its work, or with its supervisor. */
-export async function runSession(): Promise<never> {
+/**
+ * Runs this process as a session: frames on stdin and stdout, a log on stderr, its whole authority in the first frame; what
+ * it does are its `roles`. It starts only its own cells. Never returns: it ends with its work, or with its supervisor.
+ */
+export async function runSession(roles: SessionRoles): Promise<never> {
   const log = new SessionLog();
   moveConsole(log);
   const channel = new SessionChannel();
@@ -32,7 +35,7 @@ export async function runSession(): Promise<never> {
   try {
     hull = openSessionHull();
     spawner = readSpawner(Deno.env.get(SPAWNER));
-    payload = await readPayload(frames);
+    payload = withDoorPort(await readPayload(frames));
     places = placesOf(payload);
   } catch (error) {
     const isOurs = errorCodeOf(error) !== undefined;
@@ -40,7 +43,7 @@ export async function runSession(): Promise<never> {
     Deno.exit(BAD_START);
   }
   log.identify(payload.telemetry);
-  const exitCode = await liveSession({ payload, places, channel, frames, log, hull, spawner });
+  const exitCode = await liveSession({ payload, places, channel, frames, log, hull, spawner, roles });
   Deno.exit(exitCode);
 }
 
