@@ -75,7 +75,7 @@ function sharedOptions({ root, outputFolder, define, plugins = [] }: BundleOptio
     logLevel: "silent",
     logOverride: { "unsupported-dynamic-import": "error", "unsupported-require-call": "error", "direct-eval": "error" },
     define: Object.fromEntries(Object.entries(define).map(([name, value]) => [name, JSON.stringify(value)])),
-    plugins: [...plugins, denoNames(root)],
+    plugins: [...plugins, oneLanguage, denoNames(root)],
   };
 }
 
@@ -99,6 +99,17 @@ function denoNames(root: string): Plugin {
     },
   };
 }
+
+/** Of zod's messages in 50 languages, which no bundler can tell to be unused, the one that it sets itself. */
+const oneLanguage: Plugin = {
+  name: "one-language",
+  setup(setup) {
+    setup.onResolve({ filter: /^\.\.\/locales\/index\.js$/ }, ({ path, resolveDir }) => {
+      const isOfZod = /[\\/]zod[\\/]v4[\\/]\w+$/.test(resolveDir);
+      return isOfZod ? { path: join(resolveDir, path, "..", "en.js") } : undefined;
+    });
+  },
+};
 
 const MAPPED = Symbol("already mapped");
 

@@ -55,7 +55,7 @@ export interface ModelHealth {
 
 /** What else {@link openModel} is given. */
 export interface OpenModelOptions {
-  /** The name of the variable that holds the credential, for messages. */
+  /** The name of the variable that holds the credential, for messages; default the one that came with it. */
   readonly credential?: string;
   /** PEM certificates to trust beside the built-in ones. */
   readonly caCerts?: readonly string[];

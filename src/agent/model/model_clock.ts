@@ -17,16 +17,13 @@ export const SYSTEM_MODEL_CLOCK: ModelClock = {
 
 /** Settles after so long. @throws the signal's reason, at once */
 export function waitFor(clock: ModelClock, ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    signal.throwIfAborted();
-    const stop = clock.after(ms, () => {
-      signal.removeEventListener("abort", abort);
-      resolve();
-    });
-    const abort = () => {
-      stop();
-      reject(signal.reason);
-    };
-    signal.addEventListener("abort", abort, { once: true });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  const stop = signal.aborted ? abort : clock.after(ms, resolve);
+  if (signal.aborted) abort();
+  return promise.finally(() => {
+    stop();
+    signal.removeEventListener("abort", abort);
   });
 }

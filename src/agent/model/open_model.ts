@@ -1,7 +1,9 @@
 import { CapsuleError } from "../../base/mod.ts";
 import type { Intelligence } from "../../protocol/control/mod.ts";
 import type { Model, OpenModelOptions } from "./model.ts";
-import { SYSTEM_MODEL_CLOCK } from "./model_clock.ts";
+import { type ModelClock, SYSTEM_MODEL_CLOCK } from "./model_clock.ts";
+import { credentialsOf, endpointsOf } from "./model_endpoint.ts";
+import { loadWire } from "./wire.ts";
 
 /**
  * Opens the model that a session was given. Nothing is dialled yet. A hot swap opens another one: its breakers are fresh.
@@ -14,5 +16,31 @@ export async function openModel(intelligence: Intelligence, options: OpenModelOp
     const { playbookOf, ScriptedModel } = await import("./scripted_model.ts");
     return new ScriptedModel(playbookOf(intelligence.uri), clock);
   }
-  throw new CapsuleError("role.unsupported", "Open the model: found a dialect of the network, wanted scripted for now");
+  return await openWireModel(intelligence, { ...options, clock });
+}
+
+async function openWireModel(
+  intelligence: Intelligence,
+  options: OpenModelOptions & { readonly clock: ModelClock },
+): Promise<Model> {
+  const { model, dialect } = intelligence;
+  const { credential = intelligence.credential, clock, onHealth } = options;
+  if (model === undefined) throw new CapsuleError("model.rejected", "Open the model: found no model, wanted its name");
+  const wire = dialect === "anthropic" ? "anthropic" : "openai";
+  const [endpoints, credentials] = [endpointsOf(intelligence), credentialsOf(intelligence, wire)];
+  const [{ WireModel }, openWire] = await Promise.all([import("./wire_model.ts"), loadWire(wire)]);
+  return new WireModel({
+    endpoints,
+    attempt: { openWire, model, credentials, credential, clock, client: openClient(options) },
+    clock,
+    ...(onHealth === undefined ? {} : { onHealth }),
+  });
+}
+
+/** A client of its own: no pool, certificate or proxy is shared with anybody. */
+function openClient({ caCerts, proxy }: Pick<OpenModelOptions, "proxy" | "caCerts">): Deno.HttpClient {
+  return Deno.createHttpClient({
+    ...(caCerts === undefined ? {} : { caCerts: [...caCerts] }),
+    ...(proxy === undefined ? {} : { proxy: { url: proxy } }),
+  });
 }
