@@ -50,7 +50,8 @@ export function credentialsOf(intelligence: Intelligence, dialect: WireDialect):
     else setHeader(headers, "x-api-key", token);
   }
   for (const [name, value] of more) setHeader(headers, name, value);
-  const secrets = [...token === undefined ? [] : [token], ...more.map(([, value]) => value)];
+  const queries = endpointsOf(intelligence).flatMap(({ url }) => [...url.searchParams.values()]);
+  const secrets = [...token === undefined ? [] : [token], ...more.map(([, value]) => value), ...queries];
   return { headers, secrets };
 }
 
