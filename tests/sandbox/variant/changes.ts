@@ -126,18 +126,18 @@ const CHANGES: readonly Change[] = [
     find: "const ACCEPT_PAUSE_MS =",
     replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts"; const ACCEPT_PAUSE_MS =`,
   },
-  // A session opens what its task says as soon as its first layer stands: a thread that was made before is idle then.
+  // A session reads what its task says as soon as its first layer stands: a thread that was made before is idle then.
   {
     file: "src/session/live_session.ts",
     find: "channel.readInBackground();",
-    replace: `if (isAttack(payload)) log.write("info", "attack", { found: await attackFiles(payload) });
+    replace: `if (isAttack(payload)) log.write("info", "attack", { found: await attackFolders(payload) });
       channel.readInBackground();`,
   },
   {
     file: "src/session/live_session.ts",
     find: "const FLUSH_MS =",
     replace:
-      `import { attackFiles, isAttack } from "../../tests/sandbox/variant/attacking_session.ts"; const FLUSH_MS =`,
+      `import { attackFolders, isAttack } from "../../tests/sandbox/variant/attacking_session.ts"; const FLUSH_MS =`,
   },
   // Wall 4: nothing is raised, in the supervisor or in the cell, and they believe it was.
   {
