@@ -3,14 +3,13 @@ import { decodeToCell, encodeFrame, FrameDecoder, type FromCell, type ToCell } f
 /** The cell's side of its frames: messages of its parent in, its own out, in order. */
 export class CellChannel {
   readonly #read: (buffer: Uint8Array) => Promise<number | null>;
-  readonly #write: (bytes: Uint8Array) => Promise<number>;
+  readonly #write: (frame: Uint8Array) => Promise<void>;
   /** From now on waiting for a message holds nothing up; for a channel on stdin, and only behind the hull. */
   readonly readInBackground: () => void;
-  #writing: Promise<void> = Promise.resolve();
 
   private constructor(
     read: (buffer: Uint8Array) => Promise<number | null>,
-    write: (bytes: Uint8Array) => Promise<number>,
+    write: (frame: Uint8Array) => Promise<void>,
     readInBackground: () => void = () => {},
   ) {
     this.readInBackground = readInBackground;
@@ -30,25 +29,19 @@ export class CellChannel {
       console.log = console.info = console.debug = console.error;
       return new CellChannel(
         (buffer) => isWaiting ? Deno.stdin.read(buffer) : Promise.resolve(Deno.stdin.readSync(buffer)),
-        (bytes) => Promise.resolve(Deno.stdout.writeSync(bytes)),
+        writeNow,
         () => isWaiting = true,
       );
     }
     const connection = await Deno.connect({ transport: "unix", path: `${tmp}/s` });
-    const channel = new CellChannel((buffer) => connection.read(buffer), (bytes) => connection.write(bytes));
+    const channel = new CellChannel((buffer) => connection.read(buffer), inOrder((bytes) => connection.write(bytes)));
     await channel.send({ type: "hello", nonce });
     return channel;
   }
 
   /** Sends one message; settles when it is written, or when nobody reads any more. */
   send(message: FromCell): Promise<void> {
-    const frame = encodeFrame(message);
-    this.#writing = this.#writing.then(async () => {
-      try {
-        for (let written = 0; written < frame.length;) written += await this.#write(frame.subarray(written));
-      } catch { /* the parent is gone, and the kernel ends this process with it */ }
-    });
-    return this.#writing;
+    return this.#write(encodeFrame(message));
   }
 
   /** What the parent says, until it goes away. @throws `protocol.*` */
@@ -60,6 +53,27 @@ export class CellChannel {
     }
     decoder.end();
   }
+}
+
+/** Whole frames to stdout, each written when this returns: a guest in this thread may never give it back. */
+function writeNow(frame: Uint8Array): Promise<void> {
+  try {
+    for (let written = 0; written < frame.length;) written += Deno.stdout.writeSync(frame.subarray(written));
+  } catch { /* the parent is gone, and the kernel ends this process with it */ }
+  return Promise.resolve();
+}
+
+/** Whole frames, one after the other. */
+function inOrder(write: (bytes: Uint8Array) => Promise<number>): (frame: Uint8Array) => Promise<void> {
+  let writing: Promise<void> = Promise.resolve();
+  return (frame) => {
+    writing = writing.then(async () => {
+      try {
+        for (let written = 0; written < frame.length;) written += await write(frame.subarray(written));
+      } catch { /* the parent is gone, and the kernel ends this process with it */ }
+    });
+    return writing;
+  };
 }
 
 function takeNonce(path: string): string | undefined {
