@@ -2,7 +2,19 @@
 
 /** The pids of a process's children. */
 export function childrenOf(pid: number): number[] {
-  const text = Deno.readTextFileSync(`/proc/${pid}/task/${pid}/children`);
+  // Each thread has its own: a test may run in another than the first.
+  const threads = [...Deno.readDirSync(`/proc/${pid}/task`)].map(({ name }) => name);
+  return threads.flatMap((thread) => childrenOfThread(`/proc/${pid}/task/${thread}/children`));
+}
+
+function childrenOfThread(path: string): number[] {
+  let text: string;
+  try {
+    text = Deno.readTextFileSync(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return []; // the thread ended meanwhile
+    throw error;
+  }
   return text.split(" ").filter((word) => word !== "").map(Number);
 }
 
