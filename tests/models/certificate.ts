@@ -1,5 +1,5 @@
 /**
- * A certificate for 127.0.0.1 and its key, made when they are needed: no key stands in the repository.
+ * A certificate for 127.0.0.1 and `model.test`, and its key, made when they are needed: no key stands in the repository.
  * @module
  */
 export interface Certificate {
@@ -19,7 +19,7 @@ export async function makeCertificate(): Promise<Certificate> {
   const algorithm = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
   const name = sequence(der(0x31, sequence(oid(0x55, 0x04, 0x03), der(0x0c, text("boll test")))));
   const address = der(0x87, Uint8Array.of(127, 0, 0, 1));
-  const subjectAltName = sequence(oid(0x55, 0x1d, 0x11), der(0x04, sequence(address)));
+  const subjectAltName = sequence(oid(0x55, 0x1d, 0x11), der(0x04, sequence(address, der(0x82, text("model.test")))));
   const body = sequence(
     der(0xa0, der(0x02, Uint8Array.of(2))),
     der(0x02, Uint8Array.of(1)),

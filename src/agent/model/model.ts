@@ -59,7 +59,7 @@ export interface OpenModelOptions {
   readonly credential?: string;
   /** PEM certificates to trust beside the built-in ones. */
   readonly caCerts?: readonly string[];
-  /** The operator's own way out, `http://HOST:PORT`. */
+  /** The operator's own way out, `http://HOST:PORT`, for all endpoints but those on loopback. */
   readonly proxy?: string;
   /** Called when "all down" begins or ends, and then only. */
   onHealth?(health: ModelHealth): void;

@@ -10,6 +10,8 @@ export interface ModelEndpoint {
   readonly index: number;
   /** For messages: its place in the list and its origin, never its path, which may hold a secret. */
   readonly label: string;
+  /** On this machine: no proxy is asked, whose loopback would be its own. */
+  readonly isLoopback: boolean;
   /** For reports: one word. */
   readonly transport: "http" | "https";
 }
@@ -30,6 +32,7 @@ export function endpointsOf({ uri }: Intelligence): readonly ModelEndpoint[] {
     url,
     index,
     label: urls.length === 1 ? url.origin : `${url.origin} (${index + 1} of ${urls.length})`,
+    isLoopback: url.hostname === "localhost" || url.hostname === "[::1]" || url.hostname.startsWith("127."),
     transport: url.protocol === "https:" ? "https" : "http",
   }));
 }

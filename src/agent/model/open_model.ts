@@ -4,6 +4,7 @@ import type { Model, OpenModelOptions } from "./model.ts";
 import { type ModelClock, SYSTEM_MODEL_CLOCK } from "./model_clock.ts";
 import { credentialsOf, endpointsOf } from "./model_endpoint.ts";
 import { loadWire } from "./wire.ts";
+import type { ModelClients } from "./wire_model.ts";
 
 /**
  * Opens the model that a session was given. Nothing is dialled yet. A hot swap opens another one: its breakers are fresh.
@@ -31,16 +32,16 @@ async function openWireModel(
   const [{ WireModel }, openWire] = await Promise.all([import("./wire_model.ts"), loadWire(wire)]);
   return new WireModel({
     endpoints,
-    attempt: { openWire, model, credentials, credential, clock, client: openClient(options) },
+    attempt: { openWire, model, credentials, credential, clock },
+    clients: openClients(options),
     clock,
     ...(onHealth === undefined ? {} : { onHealth }),
   });
 }
 
-/** A client of its own: no pool, certificate or proxy is shared with anybody. */
-function openClient({ caCerts, proxy }: Pick<OpenModelOptions, "proxy" | "caCerts">): Deno.HttpClient {
-  return Deno.createHttpClient({
-    ...(caCerts === undefined ? {} : { caCerts: [...caCerts] }),
-    ...(proxy === undefined ? {} : { proxy: { url: proxy } }),
-  });
+/** Clients of its own: no pool, certificate or proxy is shared with anybody. */
+function openClients({ caCerts = [], proxy }: Pick<OpenModelOptions, "proxy" | "caCerts">): ModelClients {
+  const direct = Deno.createHttpClient({ caCerts: [...caCerts] });
+  if (proxy === undefined) return { direct, outward: direct };
+  return { direct, outward: Deno.createHttpClient({ caCerts: [...caCerts], proxy: { url: proxy } }) };
 }

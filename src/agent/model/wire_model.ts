@@ -12,11 +12,18 @@ export const RETRY_DELAYS_MS: readonly number[] = [250, 500];
 /** A longer rest that an endpoint asks for is not waited for: the next endpoint is asked. */
 export const MAX_RETRY_AFTER_MS = 30_000;
 
+/** Ways to endpoints on this machine and to all others; they may be one. */
+export interface ModelClients {
+  readonly direct: Deno.HttpClient;
+  readonly outward: Deno.HttpClient;
+}
+
 /** What a {@link WireModel} is made of. */
 export interface WireModelOptions {
   readonly endpoints: readonly ModelEndpoint[];
   /** All of an attempt but where it goes. */
-  readonly attempt: Omit<Attempt, "endpoint">;
+  readonly attempt: Omit<Attempt, "endpoint" | "client">;
+  readonly clients: ModelClients;
   readonly clock: ModelClock;
   onHealth?(health: ModelHealth): void;
 }
@@ -44,7 +51,7 @@ export class WireModel implements Model {
   }
 
   close(): void {
-    this.#options.attempt.client.close();
+    for (const client of new Set(Object.values(this.#options.clients))) client.close();
   }
 
   /** The answer, or the last failure. */
@@ -79,13 +86,17 @@ export class WireModel implements Model {
 
   async #attempt(endpoint: ModelEndpoint, request: ModelRequest): Promise<ModelAnswer | AttemptFailure> {
     const { index } = endpoint;
-    const { attempt, clock } = this.#options;
+    const { attempt, clock, clients } = this.#options;
     const settle = (breaker: Breaker) => {
       this.#breakers[index] = breaker;
       this.#reportHealth(endpoint);
     };
     try {
-      const answer = await askEndpoint({ ...attempt, endpoint }, request);
+      const answer = await askEndpoint({
+        ...attempt,
+        endpoint,
+        client: endpoint.isLoopback ? clients.direct : clients.outward,
+      }, request);
       settle(CLOSED);
       return answer;
     } catch (error) {
