@@ -70,8 +70,8 @@ function refuseModule(room: string, specifier: string): string | undefined {
   return `found ${specifier}, wanted it ${whereAllowed(SHARP_MODULES[name]!)}`;
 }
 
-function whereAllowed(room: string | null): string {
-  return room === null ? "nowhere in src/" : `in src/${room}/ alone`;
+function whereAllowed(rooms: string | readonly string[] | null): string {
+  return rooms === null ? "nowhere in src/" : `in ${[rooms].flat().map((room) => `src/${room}/`).join(" or ")} alone`;
 }
 
 const roomImports: Deno.lint.Rule = {
@@ -122,7 +122,7 @@ const sharpTools: Deno.lint.Rule = {
     if (place.kind === "free" || place.kind === "capsule") return {};
     const room = place.kind === "room" ? place.room : "main.ts";
     const check = (node: Deno.lint.Node, name: string) => {
-      if (!Object.hasOwn(SHARP_GLOBALS, name) || SHARP_GLOBALS[name] === room) return;
+      if (!Object.hasOwn(SHARP_GLOBALS, name) || [SHARP_GLOBALS[name]].flat().includes(room)) return;
       context.report({
         node,
         message: `Use ${name}: found it in ${room}, wanted it ${whereAllowed(SHARP_GLOBALS[name]!)}`,

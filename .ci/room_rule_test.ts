@@ -121,7 +121,8 @@ Deno.test("sharp-tools keeps evaluation, FFI, processes and workers each in one 
   assertAllowed("src/supervisor/x.ts", `new Deno.Command("x");`);
   assertRefused("src/session/x.ts", `new Deno.Command("x");`, "sharp-tools", "in src/supervisor/ alone");
   assertAllowed("src/guest/x.ts", `new Worker(url);`);
-  assertRefused("main.ts", `new Worker(url);`, "sharp-tools", "in src/guest/ alone");
+  assertAllowed("src/agent/x.ts", `new Worker(url);`);
+  assertRefused("main.ts", `new Worker(url);`, "sharp-tools", "in src/guest/ or src/agent/ alone");
   assertAllowed("src/hull/x_fixture.ts", `new Worker(url);`);
   assertAllowed("src/session/x_test.ts", `new Deno.Command("x"); new Function("1");`);
 });

@@ -10,6 +10,7 @@ export const ROLES: Readonly<Record<string, string>> = {
   "src/agent/session_main.ts": "session.js",
   "src/guest/cell_main.ts": "cell.js",
   "src/guest/worker_main.ts": "worker.js",
+  "src/agent/loop_main.ts": "loop.js",
   "src/guest/build_main.ts": "build_cell.js",
 };
 
@@ -42,7 +43,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   door: ["base", "records", "http1"],
   session: [...BELOW_SESSION, "supervisor", "door"],
   delegation: ["base", "manifest", "grants", "records", "protocol", "supervisor", "session", "door"],
-  agent: ["base", "grants", "protocol", "records", "session"],
+  agent: ["base", "manifest", "grants", "component", "protocol", "records", "door", "session"],
   package: ["base", "manifest"],
   cli: [...BELOW_SESSION, "supervisor", "session", "delegation", "agent", "door", "package"],
 };
@@ -58,6 +59,7 @@ export const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/protocol/tree/mod.ts": ["supervisor", "session", "delegation", "cli"],
   "src/supervisor/tree_socket/mod.ts": ["session", "delegation", "cli"],
   "src/session/run_session.ts": ["agent"],
+  "src/session/role.ts": ["agent"],
   "src/door/client/mod.ts": ["cli"],
   "src/door/judge_notice.ts": ["delegation"],
   "src/session/tools/mod.ts": ["agent", "cli"],
@@ -65,11 +67,14 @@ export const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/wasi/delegation.ts": ["guest"],
 };
 
-/** Global or member that only the room named may use; `null` is none. */
-export const SHARP_GLOBALS: Readonly<Record<string, string | null>> = {
+/** Bundles that are the entry of a thread: it can read no file, and is posted its code. */
+export const THREADS: readonly string[] = ["worker.js", "loop.js"];
+
+/** Global or member that only the room named, or the rooms, may use; `null` is none. */
+export const SHARP_GLOBALS: Readonly<Record<string, string | readonly string[] | null>> = {
   "eval": null,
   "Function": "component",
-  "Worker": "guest",
+  "Worker": ["guest", "agent"],
   "Deno.Command": "supervisor",
   "Deno.dlopen": "hull",
   "Deno.UnsafeCallback": "hull",

@@ -31,7 +31,15 @@ export type { UnboundMount } from "./mounts.ts";
 export type { ProtectedPlaces } from "./protect.ts";
 export { checkImports, refuseImports, toImports } from "./imports.ts";
 export type { ComponentRole, MissingImport } from "./imports.ts";
-export { guestThread, HULL_BASE_DATA_BYTES, toFlags, toHull, toPermissions, toProcess } from "./walls.ts";
+export {
+  guestThread,
+  HULL_BASE_DATA_BYTES,
+  toFlags,
+  toHull,
+  toPermissions,
+  toProcess,
+  WORKER_DATA_BYTES,
+} from "./walls.ts";
 export type { CellPlaces, ChildFlags, GuestThread } from "./walls.ts";
 export { achievedContainment, checkFloor } from "./containment.ts";
 export type { ContainmentResult, HullCapabilities } from "./containment.ts";

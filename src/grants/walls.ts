@@ -48,7 +48,7 @@ export type ChildFlags =
 export const HULL_BASE_DATA_BYTES = 600_000_000;
 
 /** What a worker's own V8 isolate adds to that, bytes (measured about 540 MB); with less, the cell aborts at once. */
-const WORKER_DATA_BYTES = 550_000_000;
+export const WORKER_DATA_BYTES = 550_000_000;
 
 /** Descriptors of the runtime itself; with too few, a worker aborts. */
 const OPEN_FILES_HEADROOM = 128;

@@ -115,12 +115,30 @@ export interface TaskStart {
   readonly is_rerun: boolean;
 }
 
-/** What became of a task. */
+/** What became of a task; with its status when it was a model's. */
 export interface TaskEnded {
   readonly task_id: string;
   readonly state: "completed" | "failed" | "canceled" | "rejected";
+  readonly status?: SessionStatus;
   readonly reason?: string;
   readonly duration_ms: number;
+}
+
+/** A round of the model. Its text only with `trace.capture: "content"`. */
+export interface InferenceEvent {
+  readonly task_id: string;
+  readonly turn: number;
+  readonly round: number;
+  /** As the provider names it. */
+  readonly model?: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  /** The provider gave no count: both are 0. */
+  readonly usage_missing?: true;
+  readonly stop: string;
+  readonly tool_calls: number;
+  readonly duration_ms: number;
+  readonly text?: string;
 }
 
 /** A task asked back. */
@@ -171,13 +189,18 @@ export interface CellLost {
   readonly calls: number;
 }
 
-/** A component tool was called. No text of it. */
+/** A tool was called: by a model, in a round of a task. What went in and came out only with `trace.capture: "content"`. */
 export interface ToolCalled {
   readonly tool: string;
   readonly is_error: boolean;
-  /** Why it did not answer by itself. */
+  /** Why a component did not answer by itself. */
   readonly failure?: string;
   readonly duration_ms: number;
+  readonly task_id?: string;
+  readonly turn?: number;
+  readonly round?: number;
+  readonly arguments?: unknown;
+  readonly content?: string;
 }
 
 /** Last event, on every exit path. `exit_code` is the process's own (README, "Exit codes"). */
@@ -207,6 +230,7 @@ export interface TraceFields {
   readonly delegation: DelegationEnded;
   readonly task_start: TaskStart;
   readonly task_end: TaskEnded;
+  readonly inference: InferenceEvent;
   readonly task_rejected: TaskEnded;
   readonly gate: GateOpened;
   readonly gate_closed: GateClosed;

@@ -42,7 +42,8 @@ export function withDoorPort(payload: SpawnPayload): SpawnPayload {
 }
 
 function hasNetwork({ grants, intelligence, mcp_servers, a2a_peers }: SpawnPayload): boolean {
-  return grants.net.length > 0 || intelligence !== undefined || mcp_servers.length > 0 || a2a_peers.length > 0;
+  const hasModel = intelligence !== undefined && intelligence.dialect !== "scripted";
+  return grants.net.length > 0 || hasModel || mcp_servers.length > 0 || a2a_peers.length > 0;
 }
 
 /** All of a capsule: its folder, or that one component. */

@@ -9,7 +9,7 @@ import { failureOutcome, type Outcome } from "./outcome.ts";
 import type { CellPlan } from "./plan.ts";
 import { isCompiled } from "./self_command.ts";
 import type { SessionChannel } from "./session_channel.ts";
-import { SessionControl } from "./session_control.ts";
+import { SessionControl, type SessionNature } from "./session_control.ts";
 import { boundSession } from "./session_hull.ts";
 import type { SessionLog } from "./session_log.ts";
 import type { RoleResult, SessionRoles, SessionWork } from "./session_work.ts";
@@ -56,7 +56,7 @@ export async function liveSession(session: Session): Promise<number> {
   const confined = new Promise<void>((resolve) => resolve(raiseFirstLayer(session.hull, payload)));
   confined.catch(() => {});
   channel.readInBackground();
-  const control = new SessionControl(channel, log, { hasDoor: payload.door !== undefined });
+  const control = new SessionControl(channel, log, natureOf(payload));
   channel.send({ type: "event", event: "child.up", fields: {} });
   control.watch(payload.limits.deadline_ms);
   control.serve(frames);
@@ -101,7 +101,7 @@ async function work({ session, confined, control, trace }: Living): Promise<Role
   await confined;
   checkLimits(payload);
   checkFloor(grants, containment);
-  boundSession(hull, payload.limits);
+  boundSession(hull, payload.limits, natureOf(payload));
   const kernel = { landlock: probe.landlockAbi > 0, seccomp: probe.seccomp };
   const own = hull === undefined ? {} : { hull };
   const tmp = Deno.env.get("TMPDIR") ?? "";
@@ -149,14 +149,25 @@ async function sayLast(channel: SessionChannel, control: SessionControl, outcome
   const fields = { ended_by, exit_code, ...(detail === undefined ? {} : { detail }) };
   channel.send({ type: "event", event: "session.ended", fields });
   channel.send({ type: "usage", input_tokens: 0, output_tokens: 0 });
-  const said = channel.finish(
-    result.error !== undefined && control.ending === undefined ? failureOf(result.error) : {
-      type: "result",
-      outcome: { status, partial: ended_by !== "guest", result: result.answer, scheduled: [], subscriptions: [] },
-    },
-  );
+  const said = channel.finish(lastWord(control, { status, ended_by }, result));
   const unheard = control.alone.then(() => new Promise((resolve) => setTimeout(resolve, FLUSH_MS)));
   await Promise.race([said, unheard]);
+}
+
+function lastWord(
+  control: SessionControl,
+  { status, ended_by }: Pick<Outcome, "status" | "ended_by">,
+  result: WorkResult,
+): AgentMsg {
+  const { error, failure, turn, answer, isPartial = ended_by !== "guest" } = result;
+  if (error !== undefined && control.ending === undefined) return failureOf(error);
+  if (failure !== undefined && control.ending === undefined) return { type: "failed", error: failure };
+  if (turn !== undefined) return { type: "turn_done", turn };
+  return { type: "result", outcome: { status, partial: isPartial, result: answer, scheduled: [], subscriptions: [] } };
+}
+
+function natureOf({ door, role, warm }: SpawnPayload): Required<SessionNature> {
+  return { hasDoor: door !== undefined, isWarm: warm, hasModel: role !== "command" };
 }
 
 function failureOf(error: unknown): AgentMsg {

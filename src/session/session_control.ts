@@ -1,10 +1,17 @@
 import { CapsuleError, errorCodeOf } from "../base/mod.ts";
-import { type ControlMsg, REASON_DEADLINE, type TaskOutcome, type UnknownMessage } from "../protocol/control/mod.ts";
+import {
+  type AgentMsg,
+  type ControlMsg,
+  REASON_DEADLINE,
+  type TaskOutcome,
+  type UnknownMessage,
+} from "../protocol/control/mod.ts";
 import { deadlinePassed, interrupted, type Outcome } from "./outcome.ts";
 import { Pause } from "./pause.ts";
 import type { SessionChannel } from "./session_channel.ts";
 import type { SessionLog } from "./session_log.ts";
 import { ToolRequests } from "./tool_requests.ts";
+import { TurnInbox } from "./turn_inbox.ts";
 
 /** How long the work has to end once it was told to, ms: a session without a supervisor is gone within 2 s. */
 const WIND_DOWN_MS = 1_500;
@@ -14,8 +21,12 @@ const DOOR_WIND_DOWN_MS = 4_500;
 
 /** What a session is, for who watches over its work. */
 export interface SessionNature {
-  /** Its turns come from a door of its own, and each has a deadline of its own. */
+  /** Its turns come from a door of its own. */
   readonly hasDoor: boolean;
+  /** Each of its turns has a deadline of its own. Default: only with a door. */
+  readonly isWarm?: boolean;
+  /** It has a loop over a model, which stands still and changes its model at its own boundaries. */
+  readonly hasModel?: boolean;
 }
 
 /** The most kinds of dropped messages that are told apart. */
@@ -28,6 +39,8 @@ export class SessionControl {
   readonly pause = new Pause();
   /** What it asks of its supervisor. */
   readonly requests: ToolRequests;
+  /** What a session with a model is told for its turns. */
+  readonly inbox: TurnInbox | undefined;
   readonly #channel: SessionChannel;
   readonly #log: SessionLog;
   readonly #stop = new AbortController();
@@ -35,14 +48,18 @@ export class SessionControl {
   readonly #alone = Promise.withResolvers<void>();
   readonly #dropped = new Set<string>();
   readonly #hasDoor: boolean;
+  readonly #isWarm: boolean;
   #ending: Outcome | undefined;
   #isForced = false;
 
-  constructor(channel: SessionChannel, log: SessionLog, { hasDoor }: SessionNature = { hasDoor: false }) {
+  constructor(channel: SessionChannel, log: SessionLog, nature: SessionNature = { hasDoor: false }) {
+    const { hasDoor, isWarm = hasDoor, hasModel = false } = nature;
     this.#channel = channel;
     this.requests = new ToolRequests(channel);
     this.#log = log;
     this.#hasDoor = hasDoor;
+    this.#isWarm = isWarm;
+    this.inbox = hasModel ? new TurnInbox({ takesTurns: isWarm && !hasDoor }) : undefined;
   }
 
   /** Aborts when the work is to end; its reason is the word `deadline` when that is why. */
@@ -62,7 +79,7 @@ export class SessionControl {
 
   /** Arms the deadline, and what the kernel may have to say. */
   watch(deadlineMs: number): void {
-    if (!this.#hasDoor) setTimeout(() => this.#end(deadlinePassed(), "deadline"), deadlineMs);
+    if (!this.#isWarm) setTimeout(() => this.#end(deadlinePassed(), "deadline"), deadlineMs);
     globalThis.addEventListener("unhandledrejection", (event) => {
       event.preventDefault();
       // Whoever found a way to cause one would end the service for everybody.
@@ -77,7 +94,25 @@ export class SessionControl {
   /** Says that the work can start, and when it is held that it does not yet. */
   sayReady(): void {
     this.#channel.send({ type: "ready" });
-    if (this.pause.isHeld) this.#tell("loop.paused");
+    if (this.pause.isHeld && this.inbox === undefined) this.#tell("loop.paused");
+  }
+
+  /** Says something of the work's own. */
+  say(message: AgentMsg): void {
+    this.#channel.send(message);
+  }
+
+  /** Says something that may be missed. */
+  offer(message: AgentMsg): void {
+    this.#channel.offer(message);
+  }
+
+  /** Settles once nothing holds the loop, which says so when something did. */
+  async passBoundary(): Promise<void> {
+    if (!this.pause.isHeld || this.signal.aborted) return;
+    this.#tell("loop.paused");
+    await this.pause.passed();
+    if (!this.signal.aborted) this.#tell("loop.resumed");
   }
 
   /** Says that the door is open, and where. */
@@ -127,26 +162,29 @@ export class SessionControl {
         this.#channel.offer({ type: "pong", seq: message.seq });
         break;
       case "pause":
-        if (this.#ending === undefined && this.pause.hold()) this.#tell("loop.paused");
+        if (this.#ending === undefined && this.pause.hold() && this.inbox === undefined) this.#tell("loop.paused");
         break;
       case "resume":
-        if (this.pause.release()) this.#tell("loop.resumed");
+        if (this.pause.release() && this.inbox === undefined) this.#tell("loop.resumed");
         break;
       case "cancel":
         this.#cancel(message.reason);
         break;
       case "swap_intel":
-        this.#tell("intel.swap.reject", { reason: "this session has no model" });
+        if (this.inbox === undefined) this.#tell("intel.swap.reject", { reason: "this session has no model" });
+        else this.inbox.offerSwap(message);
         break;
       case "spawn":
         throw new CapsuleError("protocol.unexpected", "Read a message: spawn came a second time");
       case "tool_result":
+      case "budget_grant":
         if (!this.requests.settle(message)) this.#drop(message.type, "this session has not asked for it");
         break;
-      case "inject":
-      case "budget_grant":
-        this.#drop(message.type, "this session has not asked for it");
+      case "inject": {
+        const why = this.inbox === undefined ? "this session has not asked for it" : this.inbox.inject(message);
+        if (why !== undefined) this.#drop(message.type, why);
         break;
+      }
       case "unknown":
         this.#drop(message.tag, "its type is not known");
         break;

@@ -1,7 +1,10 @@
-import { HULL_BASE_DATA_BYTES } from "../grants/mod.ts";
+import { HULL_BASE_DATA_BYTES, WORKER_DATA_BYTES } from "../grants/mod.ts";
 import { ProcessHull } from "../hull/mod.ts";
 import type { SessionLimits } from "../protocol/control/mod.ts";
 import { isCompiled } from "./self_command.ts";
+
+/** A loop's thread, and the one that takes its place before it is gone. */
+const LOOP_THREADS = 2;
 
 /** The kernel part of a session from its first moment: it dies with its parent and hands no descriptor on. */
 export function openSessionHull(): ProcessHull | undefined {
@@ -15,10 +18,15 @@ export function openSessionHull(): ProcessHull | undefined {
 }
 
 /** Bounds this process to its limits, before there is a guest. Under `deno run` nothing is bound, as in a cell. */
-export function boundSession(hull: ProcessHull | undefined, limits: SessionLimits): void {
+export function boundSession(
+  hull: ProcessHull | undefined,
+  limits: SessionLimits,
+  { hasModel }: { readonly hasModel: boolean },
+): void {
   const { memory_bytes, cpu_seconds, nice } = limits;
+  const base = HULL_BASE_DATA_BYTES + (hasModel ? LOOP_THREADS * WORKER_DATA_BYTES : 0);
   hull?.bound({
-    ...(memory_bytes === undefined ? {} : { dataBytes: HULL_BASE_DATA_BYTES + memory_bytes }),
+    ...(memory_bytes === undefined ? {} : { dataBytes: base + memory_bytes }),
     ...(cpu_seconds === undefined ? {} : { cpuSeconds: cpu_seconds }),
     ...(nice === undefined ? {} : { nice }),
   });

@@ -1,6 +1,6 @@
 import type { ProcessHull } from "../hull/mod.ts";
 import type { CellUsage, RunLoad } from "../protocol/mod.ts";
-import type { SpawnPayload } from "../protocol/control/mod.ts";
+import type { ErrorDetail, SpawnPayload, TurnResult } from "../protocol/control/mod.ts";
 import type { SessionPaths, TraceWriter } from "../records/mod.ts";
 import type { Outcome } from "./outcome.ts";
 import type { CellPlan } from "./plan.ts";
@@ -31,4 +31,10 @@ export interface RoleResult {
   /** Distilled. */
   readonly answer: unknown;
   readonly usage?: CellUsage;
+  /** Whether the answer is not the whole one. Default: unless the guest itself ended. */
+  readonly isPartial?: boolean;
+  /** The last word is that the work could not be done, and why. */
+  readonly failure?: ErrorDetail;
+  /** The last word is the result of this turn. */
+  readonly turn?: TurnResult;
 }

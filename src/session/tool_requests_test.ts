@@ -1,4 +1,5 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertThrows } from "@std/assert";
+import { CapsuleError } from "../base/mod.ts";
 import type { AgentMsg } from "../protocol/control/mod.ts";
 import { MAX_REQUESTS, ToolRequests } from "./tool_requests.ts";
 
@@ -30,4 +31,15 @@ Deno.test("ToolRequests: no more wait than may; an answer makes room", async () 
   requests.settle({ type: "tool_result", id: 1, result: null, is_error: false });
   requests.ask("a", "again");
   assertEquals(sent.length, MAX_REQUESTS + 1);
+});
+
+Deno.test("ToolRequests: a budget has its number among them, and its own kind of answer", async () => {
+  const { requests, sent } = requestsThatSend();
+  const [tool, budget] = [requests.ask("a", {}), requests.askBudget(100)];
+  assertEquals(sent[1], { type: "budget_request", id: 2, estimate: 100 });
+  const grant = (id: number) => requests.settle({ type: "budget_grant", id, ok: false, wait_ms: 0, reason: "spent" });
+  const error = assertThrows(() => grant(1), CapsuleError);
+  assertEquals([error.code, grant(2), grant(2)], ["protocol.unexpected", true, false]);
+  assertEquals(await budget, { ok: false, wait_ms: 0, reason: "spent" });
+  tool.catch(() => {});
 });

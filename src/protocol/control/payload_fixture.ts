@@ -116,6 +116,7 @@ export const FULL_PAYLOAD: SpawnPayload = {
   },
   depth: 2,
   warm: true,
+  interactive: true,
   role: "turn",
   turn: FULL_TURN,
   args: ["a", ""],
@@ -261,6 +262,7 @@ export const PAYLOAD_ROWS: Record<string, Absence> = {
   }),
   depth: REQUIRED,
   warm: { default: false },
+  interactive: ABSENT,
   role: { default: "agent" },
   turn: REQUIRED,
   ...rows("turn.", {

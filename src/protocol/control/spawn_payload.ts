@@ -83,6 +83,8 @@ export interface SpawnPayload {
   /** 0 is the root. */
   readonly depth: number;
   readonly warm: boolean;
+  /** Somebody is there to answer what it asks. */
+  readonly interactive?: boolean;
   readonly role: "agent" | "turn" | "command";
   /** There when the role is `turn`. */
   readonly turn?: TurnSpec;
@@ -116,6 +118,7 @@ export function decodeSpawnPayload(fields: Fields): SpawnPayload {
     telemetry: decodeTelemetry(fields.object("telemetry")),
     depth: fields.integer("depth"),
     warm: fields.orElse("warm", false, (name) => fields.boolean(name)),
+    ...fields.optional("interactive", (name) => fields.boolean(name)),
     role,
     ...fields.optional("turn", (name) => decodeTurnSpec(fields.object(name))),
     places: decodePlaces(fields.object("places")),

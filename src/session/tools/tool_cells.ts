@@ -69,6 +69,8 @@ export interface ToolCellsOptions {
   readonly self?: typeof selfCommand;
   /** Starts what tools delegate to; absent: nothing is. */
   readonly delegator?: Delegator;
+  /** Whether calls go into the trace from here; default they do. */
+  readonly recordsCalls?: boolean;
   /** Asks a person; absent: nobody can be asked. */
   requestInput?(question: InputQuestion): Promise<{ readonly text: string } | { readonly refused: string }>;
   /** A line of a tool for the log, which has it already. Foreign text. */
@@ -161,12 +163,14 @@ export class ToolCells implements AsyncDisposable {
     });
     await found.group.run(call, signal);
     const result = await resultOf(name, call);
-    this.#options.trace.append("tool_call", {
-      tool: name,
-      is_error: result.isError,
-      ...(result.failure === undefined ? {} : { failure: result.failure }),
-      duration_ms: Math.round(performance.now() - startedAt),
-    });
+    if (this.#options.recordsCalls ?? true) {
+      this.#options.trace.append("tool_call", {
+        tool: name,
+        is_error: result.isError,
+        ...(result.failure === undefined ? {} : { failure: result.failure }),
+        duration_ms: Math.round(performance.now() - startedAt),
+      });
+    }
     return result;
   }
 
