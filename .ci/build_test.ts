@@ -20,9 +20,16 @@ const ROOT = join(import.meta.dirname!, "..");
 /** Whose work is inside: whoever lets another package in says so here. */
 const EMBEDDED = [
   "pkg:npm/%40a2a-js/sdk@1.3.0",
+  "pkg:npm/%40ai-sdk/anthropic@4.0.105",
+  "pkg:npm/%40ai-sdk/openai-compatible@3.0.92",
+  "pkg:npm/%40ai-sdk/provider@4.0.38",
+  "pkg:npm/%40ai-sdk/provider-utils@5.0.81",
   "pkg:npm/%40bytecodealliance/jco@1.35.0",
   "pkg:npm/%40bytecodealliance/jco-transpile@0.15.0",
+  "pkg:npm/%40cfworker/json-schema@4.1.1",
+  "pkg:npm/%40workflow/serde@4.1.0",
   "pkg:npm/deno-std@1.4.0",
+  "pkg:npm/eventsource-parser@3.1.1",
   "pkg:npm/jsonc-parser@3.3.1",
   "pkg:npm/zod@4.6.7",
 ];

@@ -10,7 +10,7 @@ import { join, normalize, relative, resolve } from "@std/path";
 import { ROLES } from "./rooms.ts";
 
 /** The bundles that load some of their code only when it is needed. */
-const SPLIT: ReadonlySet<string> = new Set(["cli.js", "session.js", "cell.js", "worker.js"]);
+const SPLIT: ReadonlySet<string> = new Set(["cli.js", "session.js", "cell.js", "worker.js", "loop.js"]);
 
 /** What goes in and out of {@link bundleRoles}. */
 export interface BundleOptions {

@@ -6,7 +6,7 @@
 import { build, transform } from "esbuild";
 import { join } from "@std/path";
 import type { Sources } from "./bundle.ts";
-import { ROLES } from "./rooms.ts";
+import { ROLES, THREADS } from "./rooms.ts";
 import type { PackedScript } from "./script_loader.ts";
 
 /** A script and, if there is any, what the engine made of it. */
@@ -21,7 +21,7 @@ const WORKER_ENTRY = ".ci/worker_entry.ts";
 const IMPORT = /"\.\/([A-Za-z0-9_-]+\.js)"/g;
 
 /**
- * Puts the bundles in `folder` into packs, one per role, and makes `main.js` and `worker.js` load from them. Gives what
+ * Puts the bundles in `folder` into packs, one per role, and makes `main.js` and the entries of threads load from them. Gives what
  * each file was made from.
  *
  * @throws Error when `main.js` loads its roles in an unknown way.
@@ -37,7 +37,7 @@ export async function packRoles(
   const main = Deno.readTextFileSync(join(folder, "main.js"));
   const made: Record<string, readonly string[]> = {
     "main.js": [...bundles["main.js"]!, LOADER],
-    "worker.js": [WORKER_ENTRY, LOADER],
+    ...Object.fromEntries(THREADS.map((thread) => [thread, [WORKER_ENTRY, LOADER]])),
   };
   for (const entry of ENTRIES) {
     const reached = reachedFrom(folder, entry);
@@ -47,7 +47,9 @@ export async function packRoles(
   }
   for (const name of names) Deno.removeSync(join(folder, name));
   await writeEntry(join(folder, "main.js"), loadingPacks(main), define);
-  await writeEntry(join(folder, "worker.js"), `import "./worker_entry.ts";`, define);
+  for (const thread of THREADS) {
+    await writeEntry(join(folder, thread), `import "./worker_entry.ts";`, { ...define, THREAD: `./${thread}` });
+  }
   return made;
 }
 

@@ -1,12 +1,15 @@
 /**
- * The guest's thread in the executable: it can read nothing, so that its cell posts it the pack of its role.
+ * A thread in the executable: it can read nothing, so that whoever starts it posts it the pack of its role.
  * @module
  */
 import { openPack } from "./script_loader.ts";
+
+/** The entry of its role, such as `./worker.js`. */
+declare const THREAD: string;
 
 const scope = globalThis as unknown as { onmessage: ((event: MessageEvent<Uint8Array<ArrayBuffer>>) => void) | null };
 
 scope.onmessage = ({ data }) => {
   scope.onmessage = null;
-  openPack(data, "./worker.js")("./worker.js");
+  openPack(data, THREAD)(THREAD);
 };

@@ -7,5 +7,9 @@ import { runCommandRole, runSession } from "../session/run_session.ts";
 
 /** Runs this process as a session. Never returns. */
 export async function beSession(): Promise<never> {
-  return await runSession({ command: runCommandRole });
+  return await runSession({
+    command: runCommandRole,
+    agent: async (work) => await (await import("./agent_role.ts")).runAgentSession(work),
+    turn: async (work) => await (await import("./turn_role.ts")).runTurnSession(work),
+  });
 }

@@ -54,7 +54,8 @@ export async function prepareCapsule(
   return bed.mode === "source" ? prepared : { ...prepared, launch: asExecutable(bed, prepared.launch) };
 }
 
-function asExecutable(bed: Surroundings, launch: PreparedSession["launch"]): PreparedSession["launch"] {
+/** The launch as the executable is started, whatever started this. */
+export function asExecutable(bed: Surroundings, launch: PreparedSession["launch"]): PreparedSession["launch"] {
   const { DENO_DIR: _, DENO_NO_UPDATE_CHECK: __, ...env } = launch.env;
   return { ...launch, program: bed.command([])[0]!, args: [], env };
 }

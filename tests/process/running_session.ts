@@ -105,6 +105,7 @@ export class RunningSession implements AsyncDisposable {
   readonly #net: number;
   #changed = Promise.withResolvers<void>();
   #isOver = false;
+  #reply: (frame: Frame) => object | undefined = () => undefined;
 
   constructor(prepared: PreparedSession) {
     this.#prepared = prepared;
@@ -154,6 +155,17 @@ export class RunningSession implements AsyncDisposable {
     } catch { /* it is gone */ }
   }
 
+  /** From now on this is sent back to a frame, where it gives something; frames that came before are given to it, too. */
+  answer(reply: (frame: Frame) => object | undefined): void {
+    this.#reply = reply;
+    for (const frame of this.#frames) this.#answer(frame);
+  }
+
+  #answer(frame: Frame): void {
+    const message = this.#reply(frame);
+    if (message !== undefined) this.send(message);
+  }
+
   /** Waits for a frame of this type, or an event of this name. @throws Error when stdout ended without it */
   async waitFor(name: string): Promise<Frame> {
     for (;;) {
@@ -192,7 +204,10 @@ export class RunningSession implements AsyncDisposable {
     const decoder = new FrameDecoder();
     try {
       for await (const chunk of this.child.stdout) {
-        this.#frames.push(...(decoder.push(chunk) as Iterable<Frame>));
+        for (const frame of decoder.push(chunk) as Iterable<Frame>) {
+          this.#frames.push(frame);
+          this.#answer(frame);
+        }
         this.#signal();
       }
       decoder.end();

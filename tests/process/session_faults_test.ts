@@ -163,7 +163,7 @@ forExecutable(
       [{ limits: { deadline_ms: 3_600_001 } }, "payload.over_ceiling", 2],
       [{ task: { depth: 5 } }, "payload.over_ceiling", 2],
       [{ limits: { memory_bytes: limits.memory_mb * 2 ** 20 - 1 } }, "payload.over_ceiling", 2],
-      [{ task: { role: "agent", intelligence } }, "role.unsupported", 2],
+      [{ task: { role: "agent", intelligence } }, "payload.unsupported", 2],
     ];
     for (const [options, failed, code, change] of refusals) {
       assertEquals(await refusalOf(bed, "ok", options, change), [failed, code]);

@@ -77,7 +77,7 @@ export function stage(
     signal: stop.signal,
     now: () => NOW,
     sleep: () => Promise.resolve(),
-    boundary: () => Promise.resolve("go"),
+    boundary: () => Promise.resolve(),
     emit: (event) => events.push(event),
     ...extra,
   };

@@ -8,4 +8,6 @@ export * from "./run_turn.ts";
 export * from "./system_prompt.ts";
 export { plainDescription } from "./told_tools.ts";
 export { FINISH } from "./finish_tool.ts";
-export type { TurnEnd, TurnInput, TurnState } from "./turn_state.ts";
+export { freshState, type TurnEnd, type TurnInput, type TurnState } from "./turn_state.ts";
+export { boundedText } from "./bounded_content.ts";
+export { aborted } from "./tool_round.ts";

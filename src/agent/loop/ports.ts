@@ -27,6 +27,8 @@ export interface ToolReply {
   readonly isError: boolean;
   /** Written by a tool: it is fenced. What the runtime says, or has fenced already, is not. */
   readonly isForeign: boolean;
+  /** One word: why a tool did not answer by itself. */
+  readonly failure?: string;
 }
 
 /** Port: the tools. Rejects only for a bug of the runtime; trap, timeout and refusal are replies. */
@@ -75,6 +77,7 @@ export type LoopEvent =
     readonly isError: boolean;
     readonly ms: number;
     readonly content: string;
+    readonly failure?: string;
   };
 
 /** All that a turn reaches. */
@@ -87,10 +90,10 @@ export interface LoopPorts {
   now(): number;
   sleep(ms: number): Promise<void>;
   /**
-   * Settles when the turn may go on behind a boundary between two rounds: it is not paused, and its model is the one
-   * that it shall have. `restart`: the turn runs again from its beginning.
+   * Settles when the turn may go on behind a boundary between two rounds: it is not paused, and its model is the one that
+   * it shall have. Never settles when it goes on elsewhere, with this state.
    */
-  boundary(state: TurnState): Promise<"go" | "restart">;
+  boundary(state: TurnState): Promise<void>;
   /** Absent: nobody has to be asked. */
   budget?(estimate: number): Promise<BudgetReply>;
   readonly delegations?: DelegationPort;

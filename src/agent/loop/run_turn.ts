@@ -9,7 +9,7 @@ import type { BudgetReply, LoopPorts, LoopTool } from "./ports.ts";
 import { takeAnswer } from "./take_answer.ts";
 import { toldTools } from "./told_tools.ts";
 import { aborted, callTools } from "./tool_round.ts";
-import type { Ending, TurnEnd, TurnInput, TurnState } from "./turn_state.ts";
+import { type Ending, freshState, type TurnEnd, type TurnInput, type TurnState } from "./turn_state.ts";
 
 /** The call that is made so often in a turn ends it. */
 export const MAX_SAME_CALLS = 4;
@@ -19,15 +19,6 @@ export const MAX_EMPTY_ANSWERS = 3;
 export const MAX_TRANSCRIPT_BYTES = 8 * 1024 * 1024;
 
 const BYTES_PER_TOKEN = 4;
-const NO_STATE: TurnState = {
-  messages: [],
-  rounds: 0,
-  toolCalls: 0,
-  usage: { input_tokens: 0, output_tokens: 0 },
-  seen: new Map(),
-  reasks: 0,
-  empty: 0,
-};
 
 /**
  * Runs one turn: asks the model, makes the calls it asks for, and asks again, until it has its answer or a guard says no
@@ -54,8 +45,9 @@ class Turn {
   constructor(input: TurnInput, ports: LoopPorts) {
     this.#input = input;
     this.#ports = ports;
-    this.#usage = (input.state ?? NO_STATE).usage;
-    this.#start(input.state ?? { ...NO_STATE, messages: input.opening });
+    const state = input.state ?? freshState(input.opening);
+    this.#usage = state.usage;
+    this.#start(state);
   }
 
   async run(): Promise<TurnEnd> {
@@ -96,8 +88,7 @@ class Turn {
   }
 
   async #round(): Promise<Ending | undefined> {
-    const passed = await this.#orAborted(this.#ports.boundary(this.#state));
-    if (passed === "restart") this.#start({ ...NO_STATE, messages: this.#input.opening });
+    await this.#orAborted(this.#ports.boundary(this.#state));
     const guarded = this.#guard();
     if (guarded !== undefined) return guarded;
     const budget = await this.#askBudget();

@@ -14,7 +14,7 @@ import {
 } from "./loop_fixture.ts";
 import type { LoopPorts } from "./ports.ts";
 import { runTurn } from "./run_turn.ts";
-import type { TurnEnd, TurnInput, TurnState } from "./turn_state.ts";
+import { freshState, type TurnEnd, type TurnInput, type TurnState } from "./turn_state.ts";
 
 /** Runs a turn, and checks what holds of all. */
 async function play(
@@ -335,15 +335,18 @@ Deno.test("runTurn: taken up at a boundary in another thread it goes on; restart
   const states: TurnState[] = [];
   const script: Script = [{ calls: [call("f", {}, "c1")] }, { calls: [call("f", {}, "c2")] }, { text: "done" }];
   const whole = await play(script, { f: {} }, {
-    ports: { boundary: (state) => Promise.resolve((states.push(structuredClone(state)), "go")) },
+    ports: { boundary: (state) => Promise.resolve(void states.push(structuredClone(state))) },
   });
   const rest = await play(script.slice(1), { f: {} }, { input: { state: states[1]! } });
   assertEquals(rest.end, whole.end);
-  let rounds = 0;
-  const restarted = await play([script[0]!, script[1]!, { text: "done" }], { f: {} }, {
-    ports: { boundary: () => Promise.resolve(rounds++ === 1 ? "restart" : "go") },
-  });
-  assertEquals([restarted.end.rounds, restarted.end.messages.length, restarted.end.usage.input_tokens], [2, 4, 30]);
+  const { usage } = states[1]!;
+  const opening = turnInput().opening;
+  const restarted = await play(script, { f: {} }, { input: { state: freshState(opening, usage) } });
+  assertEquals([restarted.end.rounds, restarted.end.messages, restarted.end.usage.input_tokens], [
+    3,
+    whole.end.messages,
+    40,
+  ]);
 });
 
 Deno.test("runTurn: whatever a model says, the transcript is valid, answers keep their order, and the rounds are bounded", async () => {

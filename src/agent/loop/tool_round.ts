@@ -68,7 +68,8 @@ async function callOne({ round, calls, tools, ports }: ToolRound, i: number): Pr
   const reply = fault === undefined ? await withinTime(tool!, call, ports) : refusal(fault);
   const content = contentOf(call.name, reply);
   const ms = ports.now() - startedAt;
-  ports.emit({ kind: "tool_end", round, call, i, isError: reply.isError, ms, content });
+  const failure = reply.failure === undefined ? {} : { failure: reply.failure };
+  ports.emit({ kind: "tool_end", round, call, i, isError: reply.isError, ms, content, ...failure });
   return { role: "tool", id: call.id, name: call.name, content, is_error: reply.isError, ts: ports.now() };
 }
 
@@ -93,7 +94,7 @@ async function withinTime(tool: LoopTool, call: ToolCall, ports: LoopPorts): Pro
   const stop = new AbortController();
   const overdue = ports.sleep(timeoutMs).then(() => {
     stop.abort("timeout");
-    return refusal(`Call ${call.name}: it did not answer within ${timeoutMs} ms`);
+    return { ...refusal(`Call ${call.name}: it did not answer within ${timeoutMs} ms`), failure: "timeout" };
   });
   return await Promise.race([ports.tools.call(call, AbortSignal.any([ports.signal, stop.signal])), overdue]);
 }

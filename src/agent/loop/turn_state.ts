@@ -41,6 +41,13 @@ export interface TurnState {
   readonly empty: number;
 }
 
+const NOTHING: Usage = { input_tokens: 0, output_tokens: 0 };
+
+/** A turn before its first round; `usage` is what it has cost already, when it begins again. */
+export function freshState(opening: readonly Msg[], usage: Usage = NOTHING): TurnState {
+  return { messages: opening, rounds: 0, toolCalls: 0, usage, seen: new Map(), reasks: 0, empty: 0 };
+}
+
 /** How a turn ended, and why when that is not plain: a sentence of the runtime's. */
 export interface TurnEnd extends TurnResult {
   readonly reason?: string;
