@@ -7,7 +7,7 @@
  * @module
  */
 import { parsePlaybook, type PlaybookTurn } from "../../src/agent/mod.ts";
-import { newestWords, takeTurn } from "../../src/agent/model/scripted_model.ts";
+import { newestWords, takeTurn } from "../../src/agent/model/scripted/scripted_model.ts";
 import type { Msg } from "../../src/protocol/control/mod.ts";
 import { eventsOf, readTranscript, type ServedDialect } from "./playbook.ts";
 

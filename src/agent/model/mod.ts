@@ -7,4 +7,4 @@
 export * from "./model.ts";
 export { type ModelClock, SYSTEM_MODEL_CLOCK } from "./model_clock.ts";
 export { openModel } from "./open_model.ts";
-export { parsePlaybook, type Playbook, type PlaybookCall, type PlaybookTurn } from "./playbook.ts";
+export { parsePlaybook, type Playbook, type PlaybookCall, type PlaybookTurn } from "./scripted/playbook.ts";

@@ -2,9 +2,9 @@ import { CapsuleError } from "../../base/mod.ts";
 import type { Intelligence } from "../../protocol/control/mod.ts";
 import type { Model, OpenModelOptions } from "./model.ts";
 import { type ModelClock, SYSTEM_MODEL_CLOCK } from "./model_clock.ts";
-import { credentialsOf, endpointsOf } from "./model_endpoint.ts";
-import { loadWire } from "./wire.ts";
-import type { ModelClients } from "./wire_model.ts";
+import { credentialsOf, endpointsOf } from "./wire/model_endpoint.ts";
+import { loadWire } from "./wire/wire.ts";
+import type { ModelClients } from "./wire/wire_model.ts";
 
 /**
  * Opens the model that a session was given. Nothing is dialled yet. A hot swap opens another one: its breakers are fresh.
@@ -14,7 +14,7 @@ import type { ModelClients } from "./wire_model.ts";
 export async function openModel(intelligence: Intelligence, options: OpenModelOptions = {}): Promise<Model> {
   const { clock = SYSTEM_MODEL_CLOCK } = options;
   if (intelligence.dialect === "scripted") {
-    const { playbookOf, ScriptedModel } = await import("./scripted_model.ts");
+    const { playbookOf, ScriptedModel } = await import("./scripted/scripted_model.ts");
     return new ScriptedModel(playbookOf(intelligence.uri), clock);
   }
   return await openWireModel(intelligence, { ...options, clock });
@@ -29,7 +29,7 @@ async function openWireModel(
   if (model === undefined) throw new CapsuleError("model.rejected", "Open the model: found no model, wanted its name");
   const wire = dialect === "anthropic" ? "anthropic" : "openai";
   const [endpoints, credentials] = [endpointsOf(intelligence), credentialsOf(intelligence, wire)];
-  const [{ WireModel }, openWire] = await Promise.all([import("./wire_model.ts"), loadWire(wire)]);
+  const [{ WireModel }, openWire] = await Promise.all([import("./wire/wire_model.ts"), loadWire(wire)]);
   return new WireModel({
     endpoints,
     attempt: { openWire, model, credentials, credential, clock },

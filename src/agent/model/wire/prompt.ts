@@ -1,5 +1,5 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Message } from "@ai-sdk/provider";
-import type { Msg, ToolCall, ToolDef } from "../../protocol/control/mod.ts";
+import type { Msg, ToolCall, ToolDef } from "../../../protocol/control/mod.ts";
 
 /** The transcript as a provider's library takes it. A note is for people: no model sees it. */
 export function promptOf(messages: readonly Msg[]): LanguageModelV4Message[] {

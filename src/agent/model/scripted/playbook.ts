@@ -1,4 +1,4 @@
-import { CapsuleError } from "../../base/mod.ts";
+import { CapsuleError } from "../../../base/mod.ts";
 
 /** A call that a turn of a playbook makes. */
 export interface PlaybookCall {

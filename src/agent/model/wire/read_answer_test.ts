@@ -1,6 +1,6 @@
 import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
-import { CapsuleError } from "../../base/mod.ts";
+import { CapsuleError } from "../../../base/mod.ts";
 import { AttemptFailure } from "./attempt_failure.ts";
 import { ANSWER_LIMITS, readAnswer } from "./read_answer.ts";
 import { endpointsOf } from "./model_endpoint.ts";

@@ -1,9 +1,9 @@
-import { CapsuleError } from "../../base/mod.ts";
+import { CapsuleError } from "../../../base/mod.ts";
 import { askEndpoint, type Attempt } from "./ask_endpoint.ts";
 import { AttemptFailure } from "./attempt_failure.ts";
 import { admit, type Breaker, callOff, CLOSED, countFailure } from "./breaker.ts";
-import type { Model, ModelAnswer, ModelHealth, ModelRequest } from "./model.ts";
-import { type ModelClock, waitFor } from "./model_clock.ts";
+import type { Model, ModelAnswer, ModelHealth, ModelRequest } from "../model.ts";
+import { type ModelClock, waitFor } from "../model_clock.ts";
 import type { ModelEndpoint } from "./model_endpoint.ts";
 
 /** Waits before the second and the third attempt at an endpoint, milliseconds. */

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { CapsuleError } from "../../base/mod.ts";
+import { CapsuleError } from "../../../base/mod.ts";
 import { credentialsOf, endpointsOf, urlBelow } from "./model_endpoint.ts";
 
 Deno.test("endpointsOf labels endpoints by place and origin, and urlBelow keeps path and query", () => {

@@ -1,7 +1,7 @@
-import { CapsuleError } from "../../base/mod.ts";
-import type { Msg, ToolCall } from "../../protocol/control/mod.ts";
-import type { Model, ModelAnswer, ModelRequest } from "./model.ts";
-import { type ModelClock, waitFor } from "./model_clock.ts";
+import { CapsuleError } from "../../../base/mod.ts";
+import type { Msg, ToolCall } from "../../../protocol/control/mod.ts";
+import type { Model, ModelAnswer, ModelRequest } from "../model.ts";
+import { type ModelClock, waitFor } from "../model_clock.ts";
 import { parsePlaybook, type Playbook, type PlaybookTurn } from "./playbook.ts";
 
 const PREFIX = "data:application/json,";

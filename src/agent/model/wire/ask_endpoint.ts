@@ -1,7 +1,7 @@
-import { CapsuleError } from "../../base/mod.ts";
+import { CapsuleError } from "../../../base/mod.ts";
 import { AttemptFailure, describeNetworkError } from "./attempt_failure.ts";
 import { GuardedFetch, type GuardedFetchOptions } from "./guarded_fetch.ts";
-import type { ModelAnswer, ModelRequest } from "./model.ts";
+import type { ModelAnswer, ModelRequest } from "../model.ts";
 import { promptOf, toolsOf } from "./prompt.ts";
 import { readAnswer } from "./read_answer.ts";
 import type { OpenWire } from "./wire.ts";

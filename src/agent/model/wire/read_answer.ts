@@ -1,10 +1,10 @@
 import type { LanguageModelV4StreamPart, LanguageModelV4Usage } from "@ai-sdk/provider";
-import { CapsuleError } from "../../base/mod.ts";
-import type { ToolCall, Usage } from "../../protocol/control/mod.ts";
+import { CapsuleError } from "../../../base/mod.ts";
+import type { ToolCall, Usage } from "../../../protocol/control/mod.ts";
 import { AttemptFailure } from "./attempt_failure.ts";
 import { FILLED } from "./fill_usage.ts";
 import { largeAnswer } from "./guarded_fetch.ts";
-import type { ModelAnswer, ModelStop } from "./model.ts";
+import type { ModelAnswer, ModelStop } from "../model.ts";
 import type { ModelEndpoint } from "./model_endpoint.ts";
 import { MAX_ARGUMENTS_LENGTH, readArguments } from "./tool_arguments.ts";
 

@@ -1,4 +1,4 @@
-import { MAX_JSON_DEPTH } from "../../protocol/control/mod.ts";
+import { MAX_JSON_DEPTH } from "../../../protocol/control/mod.ts";
 
 /** The most that arguments may take in a frame, by its own count. */
 const MAX_BYTES = 1024 * 1024;

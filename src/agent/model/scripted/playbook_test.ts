@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
-import { CapsuleError } from "../../base/mod.ts";
+import { CapsuleError } from "../../../base/mod.ts";
 import { parsePlaybook, PLAYBOOK_LIMITS } from "./playbook.ts";
 
 function refuse(text: string, message: string): void {

@@ -1,9 +1,9 @@
 import { assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { CapsuleError } from "../../base/mod.ts";
-import type { Msg } from "../../protocol/control/mod.ts";
-import type { Model } from "./model.ts";
-import type { ModelClock } from "./model_clock.ts";
-import { openModel } from "./open_model.ts";
+import { CapsuleError } from "../../../base/mod.ts";
+import type { Msg } from "../../../protocol/control/mod.ts";
+import type { Model } from "../model.ts";
+import type { ModelClock } from "../model_clock.ts";
+import { openModel } from "../open_model.ts";
 import { playbookOf } from "./scripted_model.ts";
 
 function open(turns: readonly unknown[], clock?: ModelClock): Promise<Model> {

@@ -1,4 +1,4 @@
-import { printableLine } from "../../base/mod.ts";
+import { printableLine } from "../../../base/mod.ts";
 
 /** What may become better when it is tried again: nobody answered, or what came was no answer. */
 export type FailureKind = "down" | "unreadable";

@@ -1,6 +1,6 @@
-import { CapsuleError } from "../../base/mod.ts";
+import { CapsuleError } from "../../../base/mod.ts";
 import { AttemptFailure, describeNetworkError, quoteServer } from "./attempt_failure.ts";
-import type { ModelClock } from "./model_clock.ts";
+import type { ModelClock } from "../model_clock.ts";
 import type { ModelCredentials, ModelEndpoint } from "./model_endpoint.ts";
 
 /** Bounds of an answer: bytes on the wire, bytes of an error's text that are read, milliseconds without a byte. */

@@ -1,5 +1,5 @@
-import { CapsuleError } from "../../base/mod.ts";
-import { type Dialect, type Intelligence, parseEndpoints } from "../../protocol/control/mod.ts";
+import { CapsuleError } from "../../../base/mod.ts";
+import { type Dialect, type Intelligence, parseEndpoints } from "../../../protocol/control/mod.ts";
 
 /** A dialect of the network. */
 export type WireDialect = Exclude<Dialect, "scripted">;
