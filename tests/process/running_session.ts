@@ -161,6 +161,12 @@ export class RunningSession implements AsyncDisposable {
     for (const frame of this.#frames) this.#answer(frame);
   }
 
+  /** Settles when something more came, or the end. @throws Error when stdout has ended */
+  async changed(): Promise<void> {
+    if (this.#isOver) throw new Error(`Wait: stdout ended with ${JSON.stringify(this.#frames)}; ${this.stderr.text}`);
+    await this.#changed.promise;
+  }
+
   #answer(frame: Frame): void {
     const message = this.#reply(frame);
     if (message !== undefined) this.send(message);
