@@ -69,6 +69,7 @@ export const EXIT_STATUS = {
   "service.running": 1,
   "service.not_found": 2,
   "door.open_refused": 5,
+  "door.not_served": 5,
   "door.unreachable": 4,
   "door.unauthenticated": 5,
   "door.refused": 1,

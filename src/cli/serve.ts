@@ -1,7 +1,7 @@
 import { CapsuleError, printableJson, printableLine } from "../base/mod.ts";
 import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
-import { digestCapsule } from "../manifest/mod.ts";
+import { type Capsule, digestCapsule } from "../manifest/mod.ts";
 import { interrupted, isCompiled } from "../session/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { resolveAsking } from "./ask_for_grants.ts";
@@ -35,7 +35,6 @@ export const verb: Verb = {
   run: runVerb,
 };
 
-const DEFAULT_QUEUE = 256;
 const MAX_QUEUE = 9_999;
 
 /** What was typed about the door. */
@@ -45,12 +44,14 @@ export interface ServeFlags {
   readonly hostname: string;
   readonly names: readonly string[];
   readonly open: boolean;
-  readonly queueDepth: number;
+  /** Absent: as the capsule says. */
+  readonly queueDepth?: number;
 }
 
 async function runVerb(args: Arguments, context: Context): Promise<number> {
   const flags = readServeFlags(args);
   const resolved = asCommand(await resolveAsking(args.operands[0]!, args, context));
+  refuseUnserved(resolved.capsule);
   const digests = digestCapsule(resolved.capsule);
   if (!args.has("quiet")) warnOf(resolved, context);
   const lock = await findRunLock(resolved);
@@ -85,6 +86,19 @@ async function runVerb(args: Arguments, context: Context): Promise<number> {
   }
 }
 
+/** A capsule may say that it takes no messages. @throws `door.not_served` */
+function refuseUnserved({ name, manifest, manifestPath = "" }: Capsule): void {
+  if (manifest?.lifecycle?.accept !== "none") return;
+  const { line, column } = manifest.positions.at("lifecycle.accept");
+  throw new CapsuleError(
+    "door.not_served",
+    `${
+      printableLine(manifestPath)
+    }:${line}:${column}: lifecycle.accept: found none, so that ${name} takes no messages; ` +
+      `run it with \`boll run\`, or say single or queue`,
+  );
+}
+
 function report(ending: ServedEnding, args: Arguments, context: Context): number {
   const { exit_code, status, detail, session_id } = ending;
   if (args.has("json")) context.stderr.write(`${printableJson(ending)}\n`);
@@ -107,11 +121,12 @@ function readServeFlags(args: Arguments): ServeFlags {
     );
   }
   const [name, port] = [args.value("name"), readNumber(args, "port", 0, 65_535)];
+  const queueDepth = readNumber(args, "queue", 1, MAX_QUEUE);
   return {
     hostname,
     open,
     names: args.values("host").map(readHost),
-    queueDepth: readNumber(args, "queue", 1, MAX_QUEUE) ?? DEFAULT_QUEUE,
+    ...(queueDepth === undefined ? {} : { queueDepth }),
     ...(name === undefined ? {} : { name }),
     ...(port === undefined || port === 0 ? {} : { port }),
   };

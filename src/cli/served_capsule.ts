@@ -43,13 +43,16 @@ export interface ServedEnding {
 }
 
 /** What of an ending counts here. */
-type Judged = Pick<ChildEnding, "session_id" | "status" | "ended_by" | "detail">;
+type Judged = Pick<ChildEnding, "session_id" | "status" | "ended_by" | "detail"> & Partial<Pick<ChildEnding, "exit">>;
 
 /** It was told to end while its session was about to be started again. */
 const BETWEEN_SESSIONS: Judged = { session_id: "", status: "completed", ended_by: "terminated" };
 
 /** How long everything below may take to end after the first signal, ms (control protocol §5). */
 const DRAIN_MS = 28_000;
+
+/** Tasks that may wait when nobody says. */
+const DEFAULT_QUEUE = 256;
 
 /** A command has no model. */
 const COMMAND_STEPS = { max_steps: 1, max_tokens: 1 } as const;
@@ -177,7 +180,7 @@ export class ServedCapsule {
       warm: true,
       hasDoor: true,
       // Without a name its tasks end with it: a new session would know nothing of them.
-      restarts: this.#service !== undefined,
+      restarts: this.#service !== undefined && this.#accept === "queue",
       grants: this.#grants,
       envValues: this.#serving.resolved.grants.envValues,
       prepare: (slot) => this.#prepare(slot, limits),
@@ -185,6 +188,12 @@ export class ServedCapsule {
     });
     if (started.kind === "refused") throw new CapsuleError("internal", `Start a session: ${started.message}`);
     this.#watch(started);
+  }
+
+  /** Whoever says how many may wait wants more than one. */
+  get #accept(): DoorSpec["accept"] {
+    const { flags, resolved: { capsule } } = this.#serving;
+    return capsule.manifest?.lifecycle?.accept === "single" && flags.queueDepth === undefined ? "single" : "queue";
   }
 
   #prepare(slot: Slot, limits: SessionLimits): PreparedSession {
@@ -223,7 +232,8 @@ export class ServedCapsule {
 
   /** The door of a session that has its places; the token is the owner's to read, and no part of it. */
   #specify(places: SessionPlaces): DoorSpec {
-    const { hostname, open, names, queueDepth } = this.#serving.flags;
+    const { flags: { hostname, open, names, queueDepth }, resolved } = this.#serving;
+    const { queue_depth, input_timeout_ms, idempotent = false } = resolved.capsule.manifest?.lifecycle ?? {};
     const folder = this.#service ?? new DoorFolder(`${places.records}/door`);
     folder.make();
     this.#door = folder;
@@ -232,8 +242,10 @@ export class ServedCapsule {
       port: this.#port,
       open,
       names,
-      accept: "queue",
-      queue_depth: queueDepth,
+      accept: this.#accept,
+      queue_depth: queueDepth ?? queue_depth ?? DEFAULT_QUEUE,
+      idempotent,
+      ...(input_timeout_ms === undefined ? {} : { input_timeout_ms }),
       token_hash: hashToken(folder.ownToken()),
       peers: folder.peers(),
       ...(this.#service === undefined ? {} : { service: { folder: folder.path } }),
@@ -305,11 +317,13 @@ export class ServedCapsule {
     this.#ended.promise.then(() => clearTimeout(late));
   }
 
-  #judge({ session_id, status, ended_by, detail }: Judged): ServedEnding {
+  #judge({ session_id, status, ended_by, detail, exit }: Judged): ServedEnding {
+    // The one task's program has a word of its own.
+    const own = this.#accept === "single" && ended_by === "guest" ? exit?.code : undefined;
     return {
       session_id,
       status,
-      exit_code: exitCodeOf(status, ended_by),
+      exit_code: own ?? exitCodeOf(status, ended_by),
       ended_by,
       ...(detail === undefined ? {} : { detail }),
     };

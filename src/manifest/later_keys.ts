@@ -3,7 +3,7 @@
  * Paths are dotted, `[]` for any element.
  */
 const LATER_KEYS: ReadonlySet<string> = new Set([
-  "lifecycle",
+  "lifecycle.after_task",
   "state",
   "mcp_servers",
   "hooks",

@@ -1,5 +1,6 @@
 import type { Proxy } from "./net_entry.ts";
 import type { DeclaredGrants } from "./grants_schema.ts";
+import type { Lifecycle } from "./lifecycle_schema.ts";
 
 /** What the trace keeps of a run beside its events. */
 export type Capture = "none" | "meta" | "content";
@@ -62,6 +63,8 @@ export interface Manifest {
   readonly secrets: Readonly<Record<string, readonly string[]>>;
   readonly args: readonly string[];
   readonly grants: DeclaredGrants;
+  /** How it takes tasks, as written. */
+  readonly lifecycle?: Lifecycle;
   readonly trace: { readonly capture: Capture };
   readonly positions: Positions;
 }

@@ -7,6 +7,7 @@ import { type Problem, type ReadDocument, readDocument } from "./document.ts";
 import { normalizeGuestPath } from "./guest_path.ts";
 import { parseEndpoints, parseOrigin } from "./endpoint.ts";
 import type { DeclaredGrants } from "./grants_schema.ts";
+import { checkLifecycle } from "./lifecycle_schema.ts";
 import type { Inference, Manifest, Positions } from "./manifest.ts";
 import { parseNetEntry } from "./net_entry.ts";
 import { describeIssues, refuseFile } from "./problems.ts";
@@ -21,7 +22,9 @@ export function parseManifest(text: string, file: string): Manifest {
     file,
     schema: manifestSchema,
     codes: { syntax: "manifest.syntax", invalid: "manifest.invalid" },
-    check: (read) => [...checkAcross(read, "grants"), ...checkComponent(read), ...checkAgent(read)],
+    check: (
+      read,
+    ) => [...checkAcross(read, "grants"), ...checkComponent(read), ...checkAgent(read), ...checkLifecycle(read)],
   });
   return {
     name: value.name,
@@ -37,6 +40,7 @@ export function parseManifest(text: string, file: string): Manifest {
     secrets: readSecrets(value.secrets ?? {}),
     args: value.args ?? [],
     grants: normalize(value.grants ?? {}),
+    ...(value.lifecycle === undefined ? {} : { lifecycle: value.lifecycle }),
     trace: { capture: value.trace?.capture ?? "meta" },
     positions: document.positions,
   };

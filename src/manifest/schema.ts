@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { inferenceSchema, secretsSchema, skillsSchema, toolsSchema } from "./agent_schema.ts";
 import { grantsSchema, text } from "./grants_schema.ts";
+import { lifecycleSchema } from "./lifecycle_schema.ts";
 import { CAPSULE_NAME, MAX_VERSION, SEMVER } from "./names.ts";
 
 /**
@@ -28,6 +29,7 @@ export const manifestSchema = z.strictObject({
   skills: z.exactOptional(skillsSchema),
   secrets: z.exactOptional(secretsSchema),
   grants: z.exactOptional(grantsSchema),
+  lifecycle: z.exactOptional(lifecycleSchema),
   trace: z.exactOptional(z.strictObject({
     capture: z.exactOptional(
       z.enum(["none", "meta", "content"]).check(

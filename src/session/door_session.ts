@@ -56,6 +56,8 @@ export async function runDoorSession(work: SessionWork, spec: DoorSpec): Promise
   control.sayOpen(door.url);
   await Promise.race([untilAborted(control.signal), door.done]);
   await door.drain(DRAIN_MS);
+  // Its one task is what the session came to.
+  if (spec.accept === "single" && tasks.last !== undefined) return tasks.last;
   const { turns, failed } = tasks.tally;
   const detail = `${turns} tasks, ${failed} of them not completed`;
   return { outcome: { status: "completed", exit_code: 0, ended_by: "guest", detail }, answer: "" };
@@ -110,7 +112,7 @@ function optionsOf(work: SessionWork, spec: DoorSpec, { capsule }: Command, task
     accept: spec.accept,
     queueDepth: spec.queue_depth,
     storage: spec.service === undefined ? { kind: "memory" } : { kind: "folder", path: spec.service.folder },
-    isIdempotent: false,
+    isIdempotent: spec.idempotent,
     // A nudge to look, and nobody has to: the supervisor hands over what it reaped.
     completions: { sessionId: places.id, isWaiting: (id) => tasks.isWaiting(id), onCompletion() {} },
     record: (event) => record(trace, event),

@@ -6,6 +6,7 @@ import type { ChildLauncher } from "./child_launcher.ts";
 import { deniedEvent } from "./denied_event.ts";
 import type { Outcome } from "./outcome.ts";
 import { runCaptured } from "./run_captured.ts";
+import type { RoleResult } from "./session_work.ts";
 import type { SessionControl } from "./session_control.ts";
 import type { StderrLog } from "./stderr_log.ts";
 import { collectArtifacts, lookBefore } from "./task_artifacts.ts";
@@ -37,6 +38,7 @@ export class CommandDoorWork implements DoorWork {
   #turns = 0;
   #failed = 0;
   #running = 0;
+  #last: RoleResult | undefined;
 
   constructor(options: DoorWorkOptions) {
     this.#options = options;
@@ -45,6 +47,11 @@ export class CommandDoorWork implements DoorWork {
   /** Turns so far, and how many of them did not complete. */
   get tally(): { readonly turns: number; readonly failed: number; readonly running: number } {
     return { turns: this.#turns, failed: this.#failed, running: this.#running };
+  }
+
+  /** What the task that ended last came to. */
+  get last(): RoleResult | undefined {
+    return this.#last;
   }
 
   /** Whether files may come with a message. */
@@ -71,6 +78,7 @@ export class CommandDoorWork implements DoorWork {
     const shortest = new Promise((resolve) => setTimeout(resolve, SHORTEST_TURN_MS));
     this.#turns++;
     this.#running++;
+    this.#last = NOT_RUN;
     let end: TaskEnd = { state: "failed", reason: "the runtime could not run it" };
     let status: Outcome["status"] = "crashed";
     try {
@@ -118,6 +126,7 @@ export class CommandDoorWork implements DoorWork {
       }, seat.lead);
       if (failure !== undefined) throw failure;
       answer.end();
+      this.#last = { outcome, answer: distil(answer.text) };
       if (out !== undefined && outcome.status !== "cancelled") this.#handOn(task, voice, collectArtifacts(out, before));
       return { end: { ...endOf(outcome), answer: answer.text }, status: outcome.status };
     } finally {
@@ -158,6 +167,11 @@ class Answer {
     this.#tell(piece);
   }
 }
+
+const NOT_RUN: RoleResult = {
+  outcome: { status: "failed", exit_code: 1, ended_by: "crashed", detail: "its task could not be run" },
+  answer: "",
+};
 
 function refuseFiles({ files }: DoorTask, { plan, sharesWork }: TurnRun): string | undefined {
   if (files.length === 0) return undefined;

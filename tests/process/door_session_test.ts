@@ -10,6 +10,7 @@ const DOOR = {
   names: [],
   accept: "queue",
   queue_depth: 4,
+  idempotent: false,
   peers: [],
 } as const;
 

@@ -198,6 +198,7 @@ const WITHOUT_EFFECT: Partial<SpawnPayload> = {
     names: [SECRET],
     accept: "queue",
     queue_depth: 1,
+    idempotent: false,
     peers: [],
   },
   turn: {

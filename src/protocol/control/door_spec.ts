@@ -25,6 +25,10 @@ export interface DoorSpec {
   readonly names: readonly string[];
   readonly accept: "single" | "queue";
   readonly queue_depth: number;
+  /** A task that an earlier session was at is run again; else it has failed. */
+  readonly idempotent: boolean;
+  /** How long a question of a task waits for its answer; absent: as the role has it. */
+  readonly input_timeout_ms?: number;
   /** Absent: nobody comes in as the owner. */
   readonly token_hash?: string;
   readonly peers: readonly DoorPeer[];
@@ -41,6 +45,8 @@ export function decodeDoorSpec(fields: Fields): DoorSpec {
     names: fields.orElse("names", [], (name) => fields.list(name, textItem, { max: 64 })),
     accept: fields.oneOf("accept", ["single", "queue"] as const),
     queue_depth: fields.integer("queue_depth", { min: 1, max: MAX_QUEUE_DEPTH }),
+    idempotent: fields.orElse("idempotent", false, (name) => fields.boolean(name)),
+    ...fields.optional("input_timeout_ms", (name) => fields.integer(name, { min: 1 })),
     ...fields.optional("token_hash", (name) => tokenHash(fields, name)),
     peers: fields.orElse("peers", [], (name) => fields.list(name, peerItem, { max: MAX_PEERS })),
     ...fields.optional("service", (name) => ({ folder: folderOf(fields.object(name)) })),

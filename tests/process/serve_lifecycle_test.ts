@@ -1,0 +1,79 @@
+/** What a manifest says of how its capsule takes tasks, and what `boll serve` makes of it. */
+import { assertEquals, assertStringIncludes } from "@std/assert";
+import { join } from "@std/path";
+import { type Bed, forExecutable } from "../harness.ts";
+import { assertNothingLeft } from "./leftovers.ts";
+import { reasonOf, serve, servedProbe, textOf } from "./served.ts";
+
+const FOREVER = `printError("at work"); for (;;) {}`;
+
+async function capsuleWith(bed: Bed, lifecycle: Record<string, unknown>): Promise<string> {
+  const folder = await servedProbe(bed);
+  const path = join(folder, "capsule.jsonc");
+  Deno.writeTextFileSync(path, JSON.stringify({ ...JSON.parse(Deno.readTextFileSync(path)), lifecycle }));
+  return folder;
+}
+
+forExecutable("serve: `accept: single` takes one task, and ends as it ended; --queue takes more", async (bed) => {
+  const capsule = await capsuleWith(bed, { accept: "single" });
+  const served = await serve(bed, { capsule });
+  assertEquals(textOf(await served.send(`"once"`)), '"once"\n');
+  assertEquals(await served.over(), 0);
+  assertEquals(served.trace.at(-1)!["status"], "completed");
+  const failing = await serve(bed, { capsule });
+  assertStringIncludes(reasonOf(await failing.send("exit(3)")), "exit code 3");
+  assertEquals(await failing.over(), 3);
+  const named = await serve(bed, { capsule, flags: ["--name", "one"] });
+  const [running, other] = [await named.submit(FOREVER), await named.submit("1")];
+  assertEquals([other.status.state, reasonOf(other)], [
+    "TASK_STATE_REJECTED",
+    "this session takes one task, and has it",
+  ]);
+  await named.untilLogged("at work");
+  assertEquals((await named.cancel(running.id)).status.state, "TASK_STATE_CANCELED");
+  assertEquals(await named.over(), 130);
+  const queued = await serve(bed, { capsule, flags: ["--queue", "2"] });
+  for (const text of ["1", "2"]) assertEquals(textOf(await queued.send(text)), `${text}\n`);
+  assertEquals(await queued.stop(), 0);
+  const idle = await serve(bed, { capsule });
+  assertEquals(await idle.stop(), 0);
+  assertNothingLeft(bed);
+});
+
+forExecutable(
+  "serve: `queue_depth` is the manifest's unless --queue says another; `none` is not served",
+  async (bed) => {
+    const capsule = await capsuleWith(bed, { queue_depth: 1 });
+    for (const [flags, wanted] of [[[], 1], [["--queue", "3"], 3]] as const) {
+      const served = await serve(bed, { capsule, flags });
+      const states = [];
+      for (let sent = 0; sent < 5; sent++) states.push((await served.submit(FOREVER)).status.state);
+      assertEquals(states.filter((state) => state === "TASK_STATE_SUBMITTED").length, 1 + wanted);
+      assertEquals(await served.stop(), 0);
+    }
+    const none = await capsuleWith(bed, { accept: "none" });
+    const { code, stderr } = await bed.run(["serve", none, "--accept"]);
+    assertEquals(code, 5);
+    assertStringIncludes(stderr, "lifecycle.accept: found none");
+  },
+);
+
+forExecutable(
+  "serve: a task that was under way is run again only when the capsule says that it may be",
+  async (bed) => {
+    for (const [idempotent, wanted] of [[true, "TASK_STATE_WORKING"], [false, "TASK_STATE_FAILED"]] as const) {
+      const capsule = await capsuleWith(bed, { idempotent });
+      const flags = ["--name", `twice-${idempotent}`];
+      const first = await serve(bed, { capsule, flags });
+      const { id } = await first.submit(FOREVER);
+      await first.untilLogged("at work");
+      first.running.child.kill("SIGKILL");
+      await first.over();
+      const second = await serve(bed, { capsule, flags });
+      if (idempotent) await second.untilLogged("at work");
+      assertEquals((await second.get(id)).status.state, wanted);
+      if (idempotent) await second.cancel(id);
+      assertEquals(await second.stop(), 0);
+    }
+  },
+);
