@@ -39,6 +39,10 @@ export interface DoorLimits {
   /** Tasks that have ended and are kept in memory, and their bytes: the oldest go first. */
   readonly endedTasks: number;
   readonly endedBytes: number;
+  /** Tasks that have ended and are kept in a named service, their bytes, and how long, ms: the oldest go first. */
+  readonly keptTasks: number;
+  readonly keptBytes: number;
+  readonly keptMs: number;
 }
 
 /** The bounds when nothing else is said (door page). */
@@ -63,4 +67,7 @@ export const DEFAULT_LIMITS: DoorLimits = {
   cancelMs: 10_000,
   endedTasks: 1_000,
   endedBytes: 64 * 1024 * 1024,
+  keptTasks: 10_000,
+  keptBytes: 256 * 1024 * 1024,
+  keptMs: 30 * 24 * 3_600_000,
 };

@@ -27,7 +27,10 @@ export async function openDoor(options: DoorOptions): Promise<Door> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const store: TaskStore = options.storage.kind === "memory"
     ? new MemoryStore(limits)
-    : (await import("./tasks/sqlite_store.ts")).openSqliteStore(options.storage.path);
+    : (await import("./tasks/sqlite_store.ts")).openSqliteStore(options.storage.path, {
+      limits,
+      clock: options.clock ?? SYSTEM_CLOCK,
+    });
   const listener = listen(options.listen, store);
   try {
     return new OpenDoor({ options, store, listener });

@@ -3,13 +3,16 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlit
 import { join } from "@std/path";
 import { CapsuleError } from "../../base/mod.ts";
 import { folderFault } from "../../records/mod.ts";
+import type { Clock } from "../clock.ts";
+import type { DoorLimits } from "../limits.ts";
 import type { TaskPage, TaskQuery, TaskRecord, TaskStore } from "./task_store.ts";
+import { hasEnded } from "./task_words.ts";
 import type { TaskOrigin } from "../work.ts";
 
 /** The file in the folder. */
 const FILE = "tasks.sqlite";
 /** What this program writes; a newer one may write otherwise. */
-const VERSION = 1;
+const VERSION = 2;
 const TERMINAL = "(3, 4, 5, 7)";
 
 const SCHEMA = `
@@ -20,8 +23,29 @@ const SCHEMA = `
   CREATE INDEX tasks_by_update ON tasks (updated DESC, id DESC);
   CREATE INDEX tasks_by_context ON tasks (context_id, id);
   CREATE INDEX tasks_unfinished ON tasks (id) WHERE state NOT IN ${TERMINAL};
+`;
+
+/** Since version 2: whose a context is must not change when its first task goes. */
+const CONTEXTS = `
+  CREATE TABLE contexts (id TEXT PRIMARY KEY, principal TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  INSERT INTO contexts SELECT context_id, principal FROM tasks
+    WHERE id IN (SELECT min(id) FROM tasks GROUP BY context_id);
   PRAGMA user_version = ${VERSION};
 `;
+
+/** What is kept of tasks that have ended. */
+export interface KeptTasks extends Pick<DoorLimits, "keptTasks" | "keptBytes" | "keptMs"> {}
+
+/** Options of {@link openSqliteStore}. */
+export interface SqliteStoreOptions {
+  readonly limits: KeptTasks;
+  readonly clock: Pick<Clock, "now">;
+}
+
+/** So much of a bound is left when it was met: it is not met again with the next task. */
+const KEPT_SHARE = 0.9;
+/** How often it is looked who is too old, ms. */
+const LOOK_MS = 3_600_000;
 
 /**
  * Opens the tasks of a named service, for one process at a time. Its folder must be this user's alone: SQLite follows a link
@@ -29,7 +53,7 @@ const SCHEMA = `
  *
  * @throws `door.store_unsafe`, `door.store_unreadable`
  */
-export function openSqliteStore(folder: string): TaskStore {
+export function openSqliteStore(folder: string, options: SqliteStoreOptions): TaskStore {
   const path = join(folder, FILE);
   const fault = folderFault(folder) ?? fileFault(path) ?? fileFault(`${path}-wal`);
   if (fault !== undefined) throw new CapsuleError("door.store_unsafe", `Open tasks in ${folder}: found ${fault}`);
@@ -38,7 +62,7 @@ export function openSqliteStore(folder: string): TaskStore {
     Deno.openSync(path, { create: true, write: true, mode: 0o600 }).close();
     database = new DatabaseSync(path);
     prepare(database);
-    return new SqliteStore(database);
+    return new SqliteStore(database, options);
   } catch (error) {
     database?.close();
     if (error instanceof CapsuleError) throw error;
@@ -64,7 +88,7 @@ function prepare(database: DatabaseSync): void {
   if (version > VERSION) {
     throw new CapsuleError("door.store_unreadable", `Open tasks: found version ${version}, wanted at most ${VERSION}`);
   }
-  database.exec(`BEGIN IMMEDIATE; ${version === 0 ? SCHEMA : ""} COMMIT;`);
+  database.exec(`BEGIN IMMEDIATE; ${version === 0 ? SCHEMA : ""} ${version < 2 ? CONTEXTS : ""} COMMIT;`);
 }
 
 interface Row {
@@ -79,24 +103,37 @@ class SqliteStore implements TaskStore {
   readonly #update: StatementSync;
   readonly #find: StatementSync;
   readonly #first: StatementSync;
+  readonly #enter: StatementSync;
+  readonly #options: SqliteStoreOptions;
+  /** Tasks that have ended, and their bytes. */
+  #ended = 0;
+  #endedBytes = 0;
+  #lookedMs = 0;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, options: SqliteStoreOptions) {
     this.#database = database;
+    this.#options = options;
     this.#insert = database.prepare("INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?)");
     this.#update = database.prepare("UPDATE tasks SET state = ?, updated = ?, task = ? WHERE id = ?");
     this.#find = database.prepare("SELECT principal, origin, task FROM tasks WHERE id = ?");
-    this.#first = database.prepare("SELECT principal FROM tasks WHERE context_id = ? ORDER BY id LIMIT 1");
+    this.#first = database.prepare("SELECT principal FROM contexts WHERE id = ?");
+    this.#enter = database.prepare("INSERT OR IGNORE INTO contexts VALUES (?, ?)");
+    this.#prune();
   }
 
   insert({ task, principal, origin }: TaskRecord): void {
     const { state, timestamp } = task.status!;
+    // First: a context without a task is nobody's loss, a task that was refused and is there is.
+    this.#enter.run(task.contextId, principal);
     this.#insert.run(task.id, task.contextId, principal, origin, state, timestamp!, textOf(task));
   }
 
   update({ task }: TaskRecord): void {
     const { state, timestamp } = task.status!;
-    const { changes } = this.#update.run(state, timestamp!, textOf(task), task.id);
+    const text = textOf(task);
+    const { changes } = this.#update.run(state, timestamp!, text, task.id);
     if (Number(changes) !== 1) throw new Error("Keep a task: it is not there any more");
+    if (hasEnded(task)) this.#count(text.length);
   }
 
   find(id: string): TaskRecord | undefined {
@@ -128,6 +165,55 @@ class SqliteStore implements TaskStore {
 
   close(): void {
     this.#database.close();
+  }
+
+  /** One more has ended. */
+  #count(bytes: number): void {
+    const { keptTasks, keptBytes } = this.#options.limits;
+    this.#ended++;
+    this.#endedBytes += bytes;
+    const isOver = this.#ended > keptTasks || this.#endedBytes > keptBytes;
+    if (isOver || this.#options.clock.now() - this.#lookedMs > LOOK_MS) this.#prune();
+  }
+
+  /** Lets go what is too old and, when there is too much, the oldest; only of what has ended. */
+  #prune(): void {
+    const now = this.#options.clock.now();
+    this.#lookedMs = now;
+    try {
+      this.#database.exec("BEGIN IMMEDIATE");
+      this.#database.prepare(`DELETE FROM tasks WHERE state IN ${TERMINAL} AND updated < ?`)
+        .run(new Date(now - this.#options.limits.keptMs).toISOString());
+      this.#measure();
+      this.#dropOldest();
+      this.#database.exec("DELETE FROM contexts WHERE id NOT IN (SELECT context_id FROM tasks); COMMIT");
+    } catch {
+      // A full disk keeps the old: the next end tries again.
+      if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+    }
+  }
+
+  #measure(): void {
+    const found = this.#database.prepare(
+      `SELECT count(*) AS count, coalesce(sum(octet_length(task)), 0) AS bytes FROM tasks WHERE state IN ${TERMINAL}`,
+    ).get() as { count: number; bytes: number };
+    [this.#ended, this.#endedBytes] = [found.count, found.bytes];
+  }
+
+  #dropOldest(): void {
+    const { keptTasks, keptBytes } = this.#options.limits;
+    if (this.#ended <= keptTasks && this.#endedBytes <= keptBytes) return;
+    const oldest = this.#database.prepare(
+      `SELECT id, octet_length(task) AS bytes FROM tasks WHERE state IN ${TERMINAL} ORDER BY updated, id`,
+    ).all() as unknown as { id: string; bytes: number }[];
+    const remove = this.#database.prepare("DELETE FROM tasks WHERE id = ?");
+    // The last one stays, however large: its sender has not asked for it yet.
+    for (const { id, bytes } of oldest.slice(0, -1)) {
+      if (this.#ended <= keptTasks * KEPT_SHARE && this.#endedBytes <= keptBytes * KEPT_SHARE) break;
+      remove.run(id);
+      this.#ended--;
+      this.#endedBytes -= bytes;
+    }
   }
 }
 
