@@ -2,6 +2,7 @@ import { errorCodeOf, printableLine } from "../base/mod.ts";
 import { Launcher, type LauncherOptions } from "../delegation/mod.ts";
 import { achievedContainment, type Grants } from "../grants/mod.ts";
 import { PinnedFolder, probeHull, ProcessTree } from "../hull/mod.ts";
+import type { Capsule } from "../manifest/mod.ts";
 import { runtimeFolder } from "../records/mod.ts";
 import { type CeilingPlaces, type CellRun, isCompiled, modelPorts, recordedDelegator } from "../session/mod.ts";
 import { type EndReason, OWN_PLACE } from "../supervisor/tree/mod.ts";
@@ -9,6 +10,8 @@ import { BUILD_INFO } from "./build_info.ts";
 import type { SessionRecord } from "./session_record.ts";
 import { Spawnables } from "./spawnables.ts";
 import { STOP_REASON } from "./stop_reason.ts";
+
+type AnyRecord = SessionRecord<Capsule>;
 
 /** What a run that may delegate is told, and tells. */
 export interface DelegatingOptions extends Required<Pick<LauncherOptions, "onStart" | "onEnd">> {
@@ -30,7 +33,7 @@ export class DelegatingRun implements AsyncDisposable {
   readonly run: Required<Pick<CellRun, "ceiling" | "delegator" | "onReady">>;
   #ended: Promise<void> | undefined;
 
-  private constructor(record: SessionRecord, spawnables: Spawnables, options: DelegatingOptions) {
+  private constructor(record: AnyRecord, spawnables: Spawnables, options: DelegatingOptions) {
     const { resolved: { home, grants: { grants, envValues }, upstream }, places, trace } = record;
     this.#spawnables = spawnables;
     this.#processes = openProcesses();
@@ -63,7 +66,7 @@ export class DelegatingRun implements AsyncDisposable {
   }
 
   /** @throws `component.*` */
-  static async open(record: SessionRecord, options: DelegatingOptions): Promise<DelegatingRun> {
+  static async open(record: AnyRecord, options: DelegatingOptions): Promise<DelegatingRun> {
     const spawnables = await Spawnables.open({ ...record, readVariable: record.context.readVariable }, {
       interrupt: options.ending,
       onMismatch: (key, detail) => record.trace.append("cache_mismatch", { key, detail }),
@@ -97,7 +100,7 @@ function endReason({ reason }: AbortSignal): EndReason {
 }
 
 /** What the sessions below need: places of their own, the components, the capsules, the operator's certificates. */
-function ceilingOf({ resolved: { home, upstream } }: SessionRecord, { folders, models }: Spawnables): CeilingPlaces {
+function ceilingOf({ resolved: { home, upstream } }: AnyRecord, { folders, models }: Spawnables): CeilingPlaces {
   return {
     // A supervisor sees its processes in /proc.
     read: [home.cache, ...folders, "/proc", ...(upstream.ca === undefined ? [] : [upstream.ca])],
@@ -124,6 +127,6 @@ export function onAbort(signal: AbortSignal, work: () => unknown): void {
   else signal.addEventListener("abort", () => work());
 }
 
-function warn({ args, context }: SessionRecord, line: string): void {
+function warn({ args, context }: AnyRecord, line: string): void {
   if (!args.has("quiet")) context.stderr.write(`boll: warning: ${printableLine(line, 2_000)}\n`);
 }

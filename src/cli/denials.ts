@@ -18,9 +18,14 @@ export class Denials {
     this.#trace = trace;
   }
 
+  /** Keeps one denial for {@link print}, which is in the trace already. */
+  note(denied: Denied): void {
+    this.#denied.set(denied.asked, denied);
+  }
+
   /** Records one denial. */
   add(denied: Denied): void {
-    this.#denied.set(denied.asked, denied);
+    this.note(denied);
     const manifest = manifestPlace(this.#capsule, denied);
     this.#trace.append("denied", {
       wall: "imports",

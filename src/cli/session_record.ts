@@ -2,7 +2,14 @@ import { asHostFailure } from "../base/mod.ts";
 import type { CachedComponent } from "../component/mod.ts";
 import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
-import { capsulePath, type CommandCapsule, type CommandDigests } from "../manifest/mod.ts";
+import {
+  type AgentCapsule,
+  type AgentDigests,
+  type Capsule,
+  capsulePath,
+  type CommandCapsule,
+  type CommandDigests,
+} from "../manifest/mod.ts";
 import type { Lock } from "../package/mod.ts";
 import {
   createSession,
@@ -28,9 +35,9 @@ import type { Resolved } from "./resolve_run.ts";
 import type { Context } from "./verb.ts";
 
 /** A capsule that its operator agreed to run, with what goes to its guest as arguments. */
-export interface Agreed {
-  readonly resolved: Resolved<CommandCapsule>;
-  readonly digests: CommandDigests;
+export interface Agreed<Kind extends Capsule = CommandCapsule> {
+  readonly resolved: Resolved<Kind>;
+  readonly digests: Kind extends AgentCapsule ? AgentDigests : CommandDigests;
   readonly args: Arguments;
   readonly context: Context;
   readonly guestArgs: readonly string[];
@@ -39,7 +46,7 @@ export interface Agreed {
 }
 
 /** A session on record: its places are made, its start is written. */
-export interface SessionRecord extends Agreed {
+export interface SessionRecord<Kind extends Capsule = CommandCapsule> extends Agreed<Kind> {
   readonly places: SessionPlaces;
   readonly trace: TraceWriter;
   readonly identity: Omit<LaunchPlan["capsule"], "digest">;
@@ -58,10 +65,10 @@ export interface RecordedEnding {
  * Does `work` with a session on record: whatever way out it takes, the ending is written and said. Gives the exit
  * status. `interrupt` aborts when the user interrupts.
  */
-export async function recordSession(
-  agreed: Agreed,
+export async function recordSession<Kind extends Capsule = CommandCapsule>(
+  agreed: Agreed<Kind>,
   interrupt: AbortSignal,
-  work: (record: SessionRecord) => Promise<RecordedEnding>,
+  work: (record: SessionRecord<Kind>) => Promise<RecordedEnding>,
 ): Promise<number> {
   const { resolved, args, context } = agreed;
   const { grants, work: workFolder } = resolved.grants;
@@ -72,7 +79,7 @@ export async function recordSession(
   });
   const probe = probeHull();
   const achieved = achievedContainment(probe, { compiled: isCompiled, net: grants.net });
-  const record: SessionRecord = {
+  const record: SessionRecord<Kind> = {
     ...agreed,
     places,
     trace,
@@ -116,7 +123,8 @@ export function writePlanOf(record: SessionRecord, component: CachedComponent): 
   return plan;
 }
 
-function startOf({ resolved, digests, identity, containment, guestArgs, places }: SessionRecord): SessionStart {
+function startOf(record: SessionRecord<Capsule>): SessionStart {
+  const { resolved, digests, identity, containment, guestArgs, places } = record;
   const { grants } = resolved.grants;
   return {
     capsule: identity,

@@ -16,6 +16,7 @@ export const VERBS: readonly VerbEntry[] = [
   { name: "cancel", summary: "Cancel a task of an A2A agent", load: () => import("./cancel.ts") },
   { name: "token", summary: "Print, give and revoke tokens of a door", load: () => import("./token.ts") },
   { name: "serve-http", summary: "Serve HTTP with a capsule", load: () => import("./serve_http.ts") },
+  { name: "tool", summary: "Call a tool of an agent by hand", load: () => import("./tool.ts") },
   { name: "check", summary: "Check a capsule's manifest and files", load: () => import("./check.ts") },
   { name: "explain", summary: "Show what a capsule may do, wall by wall", load: () => import("./explain.ts") },
   { name: "trace", summary: "Show what a session did", load: () => import("./trace.ts") },

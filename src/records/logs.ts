@@ -9,10 +9,10 @@ export interface SessionLog {
   readonly path: string;
 }
 
-const LOG = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\.log$/;
+const LOG = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}\.(?:log|jsonl)$/;
 const CHUNK_BYTES = 64 * 1024;
 
-/** The logs of a session, `runtime/logs/*.log`, by name; nothing when a link stands on the way. */
+/** The logs of a session, `runtime/logs/*.log` and `*.jsonl`, by name; nothing when a link stands on the way. */
 export function listLogs(paths: Pick<SessionPaths, "root" | "runtime">): SessionLog[] {
   const folder = join(paths.runtime, "logs");
   if ([paths.root, paths.runtime].some((path) => !isRealFolder(path))) return [];

@@ -22,4 +22,4 @@ export * from "./prepare_session.ts";
 export { recordedDelegator } from "./recorded_delegator.ts";
 export * from "./spawner_handle.ts";
 export * from "./session_task.ts";
-export { type CeilingPlaces, openHull, treeRules, withModelPorts } from "./supervisor_hull.ts";
+export { type CeilingPlaces, openHull, supervisorRules, treeRules, withModelPorts } from "./supervisor_hull.ts";

@@ -31,13 +31,39 @@ async function onTerminal(bed: Bed, words: readonly string[]): Promise<string> {
 /** A capsule in a folder of such a name, with such texts wherever a manifest has some. */
 function hostileCapsule(bed: Bed, component: string, manifest: Record<string, unknown>): string {
   const text = JSON.stringify({ name: "evil", version: "0.1.0", component: "guest.wasm", ...manifest });
-  const folder = bed.folder(`evil-${HOSTILE}-${crypto.randomUUID()}`, { "capsule.jsonc": text });
+  const folder = bed.folder(`evil-${HOSTILE}-${crypto.randomUUID()}`, {
+    "capsule.jsonc": text,
+    "playbook.json": '{"turns":[]}',
+  });
   Deno.copyFileSync(component, `${folder}/guest.wasm`);
   return folder;
 }
 
+/** Agents whose one tool says such things. */
+async function hostileAgents(bed: Bed): Promise<string[]> {
+  const component = await warmGuest(bed, "tool_probe");
+  return [
+    hostileCapsule(bed, component, {
+      description: HOSTILE,
+      component: undefined,
+      inference: { dialect: "scripted", uri: "playbook.json" },
+      tools: [{ name: "hostile-words", component: "guest.wasm" }],
+    }),
+  ];
+}
+
+/** A tool's answer is exact in a pipe: what is asked for here goes elsewhere. */
+function callHostile(agent: string, does: string): string[] {
+  const text = does === "echo" ? "" : HOSTILE;
+  return ["tool", agent, "hostile-words", JSON.stringify({ do: does, text, level: "warn", code: 1 }), "--accept"];
+}
+
 /** Verb → command lines that show text of others, or repeat what they were told. */
-function commandLines(bed: Bed, capsules: readonly string[]): Record<string, readonly (readonly string[])[]> {
+function commandLines(
+  bed: Bed,
+  capsules: readonly string[],
+  agents: readonly string[],
+): Record<string, readonly (readonly string[])[]> {
   const missing = `nowhere-${HOSTILE}`;
   const onCapsules = (verb: string) => [...capsules, missing].map((capsule) => [verb, capsule]);
   const repeats = (verb: string) => [[verb, HOSTILE], [verb, `--${HOSTILE}`]];
@@ -71,6 +97,17 @@ function commandLines(bed: Bed, capsules: readonly string[]): Record<string, rea
       ["token", HOSTILE, "add", HOSTILE],
       ["token", "add", HOSTILE, HOSTILE],
       ["token", "revoke", HOSTILE, "--json"],
+    ],
+    tool: [
+      ...onCapsules("tool"),
+      ["tool", capsules[0]!, HOSTILE, HOSTILE],
+      ...agents.flatMap((agent) => [
+        ["tool", agent, "--accept"],
+        ["tool", agent, "hostile-words", "{", "--accept"],
+        ["tool", agent, HOSTILE, "--accept"],
+        ...["echo", "fail", "trap", "exit"].map((does) => callHostile(agent, does)),
+        ...["log", "emit", "say"].map((does) => callHostile(agent, does)),
+      ]),
     ],
     check: onCapsules("check"),
     explain: [...onCapsules("explain"), ["explain", capsules[0]!, "--json"]],
@@ -106,7 +143,7 @@ forMode("binary", "boll: no verb lets escape codes of names, manifests, guests a
   const asks = 'attempt(() => open("/data/../" + args[0])); null';
   const flags = ["--mount", `${bed.folder("data")}:/data:ro`];
   const denied = await bed.run(["run", probe, ...flags, "--", asks, HOSTILE]);
-  const lines = commandLines(bed, capsules);
+  const lines = commandLines(bed, capsules, await hostileAgents(bed));
   assertEquals(Object.keys(lines).sort(), VERBS.map(({ name }) => name).sort());
   const shown: [string, string][] = [["denied", denied.stdout + denied.stderr]];
   for (const words of Object.values(lines).flat()) {
@@ -114,7 +151,8 @@ forMode("binary", "boll: no verb lets escape codes of names, manifests, guests a
     shown.push([words.join(" "), stdout + stderr]);
   }
   assertEquals(leaks(shown), []);
-  // The text is there, in a form that does nothing.
+  // The text is there, in a form that does nothing; that of a tool too.
+  assertMatch(shown.find(([words]) => words.includes('"do":"fail"'))![1], /answers with an error: \\u\{1b\}\[2J/);
   assertMatch(denied.stderr, /\\u001b\[2J/);
 });
 
