@@ -1,5 +1,5 @@
 import { CapsuleError, isId } from "../base/mod.ts";
-import type { DoorTask, DoorWork, TaskEnd, TaskVoice } from "../door/mod.ts";
+import type { DoorTask, TaskEnd, TaskVoice } from "../door/mod.ts";
 import { distil } from "../protocol/control/mod.ts";
 import type { TraceWriter } from "../records/mod.ts";
 import type { ChildLauncher } from "./child_launcher.ts";
@@ -7,6 +7,7 @@ import { deniedEvent } from "./denied_event.ts";
 import type { Outcome } from "./outcome.ts";
 import { runCaptured } from "./run_captured.ts";
 import type { RoleResult } from "./session_work.ts";
+import type { DoorTasks } from "./serve_door.ts";
 import type { SessionControl } from "./session_control.ts";
 import type { StderrLog } from "./stderr_log.ts";
 import { collectArtifacts, lookBefore } from "./task_artifacts.ts";
@@ -32,7 +33,7 @@ export interface DoorWorkOptions {
 const SHORTEST_TURN_MS = 12;
 
 /** A command capsule behind a door: each task is a turn, in a cell of its own. */
-export class CommandDoorWork implements DoorWork {
+export class CommandDoorWork implements DoorTasks {
   readonly #options: DoorWorkOptions;
   #delegations: TurnDelegations | undefined;
   #turns = 0;

@@ -8,6 +8,7 @@ export type { SessionControl } from "./session_control.ts";
 export type { Outcome } from "./outcome.ts";
 export { upstreamOf } from "./payload_upstream.ts";
 export { remoteLauncher } from "./remote_launcher.ts";
+export { type DoorTasks, raiseDoorHull, serveDoor } from "./serve_door.ts";
 export { supervisorRules, withModelPorts } from "./supervisor_hull.ts";
 export { isCompiled } from "./self_command.ts";
 export type { ToolReply } from "./tool_requests.ts";
