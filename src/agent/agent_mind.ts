@@ -58,6 +58,11 @@ export class AgentMind implements Disposable {
     return mind;
   }
 
+  /** Whether any endpoint of its model is thought to answer. */
+  get isReachable(): boolean {
+    return !this.#allDown;
+  }
+
   /** Runs a turn to its end. Never rejects: what goes wrong is how it ended. */
   async run(turn: MindTurn): Promise<TurnEnd> {
     try {

@@ -18,14 +18,18 @@ import { answerOf, outcomeOf, roleResultOf } from "./turn_outcome.ts";
  * @throws `capsule.*`, `manifest.*`, `model.*`, `hull.failed`, `payload.unsupported`
  */
 export async function runAgentSession(work: SessionWork): Promise<RoleResult> {
-  refuseUnsupported(work.payload);
-  const agent = await findAgent(work.payload);
+  const { payload } = work;
+  refuseUnsupported(payload);
+  const agent = await findAgent(payload);
+  if (payload.door !== undefined) {
+    return await (await import("./agent_door.ts")).runAgentDoor(work, agent, payload.door);
+  }
   const people = new TurnPeople();
   await using cells = await openWalled(work, agent, people);
   using mind = await openMind(work);
   const session = new AgentSession({ work, agent, mind, people, tools: cells === undefined ? [] : deskTools(cells) });
   work.control.sayReady();
-  return work.payload.warm ? await runWarm(work, session) : await runOnce(work, session);
+  return payload.warm ? await runWarm(work, session) : await runOnce(work, session);
 }
 
 async function runOnce(work: SessionWork, session: AgentSession): Promise<RoleResult> {
@@ -74,15 +78,17 @@ async function runTask(
 }
 
 /**
- * Raises the walls of this session around its model and the cells of its tools, which are started behind them.
+ * Raises the walls of this session around its model and the cells of its tools, which are started behind them; `raise`
+ * does it another way.
  * @throws `hull.failed`, `component.*`, `tool.*`, `grant.import_not_granted`, `cell.start_failed`
  */
 export async function openWalled(
   work: SessionWork,
   agent: FoundAgent,
   people: TurnPeople,
+  raise = (rules: HullRules): unknown => work.hull?.confine(rules),
 ): Promise<ToolCells | undefined> {
-  const confine = ({ networks }: Pick<ToolNeeds, "networks">) => work.hull?.confine(rulesOf(work, networks));
+  const confine = ({ networks }: Pick<ToolNeeds, "networks">) => void raise(rulesOf(work, networks));
   if (agent.capsule.tools.length > 0) {
     const { openComponentTools } = await import("./component_tools.ts");
     return await openComponentTools({ work, agent, people, confine });

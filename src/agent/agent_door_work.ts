@@ -1,0 +1,125 @@
+import { CapsuleError, isId } from "../base/mod.ts";
+import type { DoorTask, TaskEnd, TaskVoice } from "../door/mod.ts";
+import type { DoorTasks, SessionControl } from "../session/role.ts";
+import type { AgentSession } from "./agent_session.ts";
+import type { DoorContexts } from "./door_contexts.ts";
+import { aborted, type TurnEnd } from "./loop/mod.ts";
+import type { AskUser } from "./own_tools.ts";
+import { answerOf } from "./turn_outcome.ts";
+import type { TurnPeople } from "./turn_people.ts";
+
+/** What the tasks of an agent's door are done with. */
+export interface AgentDoorWorkOptions {
+  /** Settles once the session can take a task: one of an earlier session may be there before. */
+  readonly session: Promise<AgentSession>;
+  readonly contexts: DoorContexts;
+  readonly people: Pick<TurnPeople, "isWaiting">;
+  readonly control: Pick<SessionControl, "startTurn" | "endTurn">;
+  /** How long a question waits for its answer, ms. */
+  readonly inputTimeoutMs: number;
+}
+
+/** So long a turn takes at least, ms: the frames of turns that fail at once are still few enough to be followed. */
+const SHORTEST_TURN_MS = 12;
+
+const NO_FILES = "this agent takes no files";
+
+/** An agent behind a door: each task is a turn of the conversation that its sender names. */
+export class AgentDoorWork implements DoorTasks {
+  readonly takesFiles = false;
+  readonly givesFiles = false;
+  readonly #options: AgentDoorWorkOptions;
+  #turns = 0;
+  #failed = 0;
+  #running = 0;
+
+  constructor(options: AgentDoorWorkOptions) {
+    this.#options = options;
+  }
+
+  get tally(): DoorTasks["tally"] {
+    return { turns: this.#turns, failed: this.#failed, running: this.#running };
+  }
+
+  isWaiting(delegationId: string): boolean {
+    return this.#options.people.isWaiting(delegationId);
+  }
+
+  async run(task: DoorTask, voice: TaskVoice): Promise<TaskEnd> {
+    if (!isId(task.id, "tsk")) throw new CapsuleError("internal", "Run a task: it has no id of a task");
+    const session = await Promise.race([this.#options.session, aborted(task.signal)]);
+    if (session === undefined || task.signal.aborted) return { state: "canceled" };
+    this.#options.control.startTurn(task.id);
+    const shortest = new Promise((resolve) => setTimeout(resolve, SHORTEST_TURN_MS));
+    this.#turns++;
+    this.#running++;
+    let told: Told = { end: { state: "failed", reason: "the runtime could not run it" }, status: "crashed" };
+    try {
+      told = task.files.length > 0
+        ? { end: { state: "failed", reason: NO_FILES }, status: "refused" }
+        : await this.#turn(session, task, voice);
+    } finally {
+      await shortest;
+      this.#running--;
+      const { end, status, answer = "", isPartial = false } = told;
+      if (end.state !== "completed") this.#failed++;
+      const outcome = { status, partial: isPartial, result: answer, scheduled: [], subscriptions: [] };
+      this.#options.control.endTurn(outcome);
+    }
+    return told.end;
+  }
+
+  async #turn(session: AgentSession, task: DoorTask, voice: TaskVoice): Promise<Told> {
+    const { contexts } = this.#options;
+    const unanswered = new AbortController();
+    voice.working();
+    const turn = await session.run({
+      id: task.id,
+      text: task.text,
+      ...(task.origin === "user" ? {} : { stranger: task.origin }),
+      history: contexts.get(task),
+      signal: AbortSignal.any([task.signal, unanswered.signal]),
+      ask: this.#askOf(task, voice, unanswered),
+      onText: (text) => text === undefined ? undefined : voice.output(text),
+    });
+    contexts.add(task, turn.messages);
+    const end = unanswered.signal.aborted && !task.signal.aborted
+      ? { state: "failed" as const, reason: "nobody answered its question in time" }
+      : endOf(turn);
+    return {
+      end: { ...end, ...(turn.text === undefined ? {} : { answer: turn.text }) },
+      status: turn.status,
+      ...answerOf(turn),
+    };
+  }
+
+  /** A question that nobody answers in time fails the task (door page, "Tasks"). */
+  #askOf(task: DoorTask, voice: TaskVoice, unanswered: AbortController): AskUser {
+    return async (question, signal) => {
+      if (signal.aborted) return { refused: "the task was to end" };
+      try {
+        const text = await voice.ask(question, this.#options.inputTimeoutMs);
+        // Whoever answers is known to the door as whoever asked: their words weigh as much as the task's.
+        return { text, isForeign: task.origin !== "user" };
+      } catch {
+        if (!task.signal.aborted) unanswered.abort("unanswered");
+        return { refused: "nobody answered in time" };
+      }
+    };
+  }
+}
+
+interface Told extends Partial<ReturnType<typeof answerOf>> {
+  readonly end: TaskEnd;
+  readonly status: TurnEnd["status"];
+}
+
+/** For the sender: how it ended; of what broke, no more than that. */
+function endOf({ status, reason, error }: TurnEnd): Pick<TaskEnd, "state" | "reason"> {
+  if (status === "completed") return { state: "completed" };
+  if (status === "cancelled") return { state: "canceled" };
+  if (error !== undefined && error.code !== "answer.invalid") {
+    return { state: "failed", reason: "its model could not be asked" };
+  }
+  return { state: "failed", reason: reason ?? `the agent ended as ${status}` };
+}
