@@ -12,7 +12,7 @@ import { digestCapsule } from "../manifest/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { isYes } from "./consent.ts";
 import { buildComponent } from "./prepare_component.ts";
-import { type Answers, asCommand, type Resolved, resolveRun } from "./resolve_run.ts";
+import { type Answers, asCommand, isAgentRun, type Resolved, resolveRun } from "./resolve_run.ts";
 import type { Context } from "./verb.ts";
 
 /** Wrong answers to one question, before it counts as a no. */
@@ -40,7 +40,10 @@ export async function resolveAsking(
   const listed = await resolveRun(path, args, context, { unbound: "list" });
   for (const mount of listed.grants.unbound) interview.askForFolder(mount);
   const bound = await resolveRun(path, args, context, { unbound: "list", answers: interview.answers });
-  const missing = checkImports(await importsOf(bound, context), bound.grants.grants, bound.capsule.manifest, role);
+  // An agent's tools have their own grants: what they lack is the capsule's to say.
+  const missing = isAgentRun(bound)
+    ? []
+    : checkImports(await importsOf(bound, context), bound.grants.grants, bound.capsule.manifest, role);
   for (const [grant, imports] of Map.groupBy(missing, ({ grant }) => grant)) {
     if (grant === "net" && !args.has("no-net")) interview.askForEntries(imports);
     else if (grant === "clocks" || grant === "random") interview.askForInterface(grant, imports);

@@ -18,7 +18,7 @@ import type { Arguments } from "./arguments.ts";
 import { consentDigest, findRunLock, readStartable } from "./consent_scope.ts";
 import { explanationText } from "./explanation_text.ts";
 import { GRANT_OPTIONS } from "./grant_flags.ts";
-import { MODEL_OPTIONS, readModelFlags } from "./model_flags.ts";
+import { MODEL_NOTE, NOTED_MODEL_OPTIONS, readModelFlags } from "./model_flags.ts";
 import { paintFor } from "./paint.ts";
 import { resolveAgent, type ResolvedAgent } from "./resolve_agent.ts";
 import { asCommand, isAgentRun, type Resolved, resolveRun } from "./resolve_run.ts";
@@ -30,11 +30,12 @@ export const verb: Verb = {
   summary: "Show what a capsule may do, wall by wall",
   usage: "explain CAPSULE [options]",
   operands: { min: 1, max: 1, names: ["CAPSULE"] },
-  options: [...GRANT_OPTIONS, ...MODEL_OPTIONS, { name: "json", summary: "Print JSON" }],
+  options: [...GRANT_OPTIONS, ...NOTED_MODEL_OPTIONS, { name: "json", summary: "Print JSON" }],
   refused: { ask: "nothing runs here, so nothing is asked; what is missing is listed" },
   notes: [
     "Give it the flags that you would give to `boll run`. No guest code runs; the",
     "component is read in a cell of its own to list its imports.",
+    MODEL_NOTE,
   ],
   async run(args, context) {
     const resolved = await resolveRun(args.operands[0]!, args, context, { unbound: "list" });

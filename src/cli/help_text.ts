@@ -26,7 +26,8 @@ export function overviewHelp(): string {
 
 /** Help of one verb, within one screen. */
 export function verbHelp(verb: Verb): string {
-  const rows = [...verb.options, HELP_OPTION].map((option) => [`  ${flagOf(option)}`, option.summary] as const);
+  const shown = verb.options.filter(({ isNoted }) => isNoted !== true);
+  const rows = [...shown, HELP_OPTION].map((option) => [`  ${flagOf(option)}`, option.summary] as const);
   const notes = verb.notes === undefined ? [] : ["", ...verb.notes];
   const summary = `${verb.summary}.`;
   return [summary, "", `Usage: boll ${verb.usage}`, "", "Options:", ...columns(rows), ...notes, ""].join("\n");

@@ -12,6 +12,12 @@ export const MODEL_OPTIONS: readonly Option[] = [
   { name: "api-key", value: "NAME", summary: "Send this variable's value there as the key" },
 ];
 
+/** The same where help has no room for them. */
+export const NOTED_MODEL_OPTIONS: readonly Option[] = MODEL_OPTIONS.map((option) => ({ ...option, isNoted: true }));
+
+/** What notes say of those. */
+export const MODEL_NOTE = "Its model: --uri URI --model NAME --dialect DIALECT --api-key NAME";
+
 const DIALECTS: readonly InferenceDialect[] = ["openai", "anthropic", "scripted"];
 const MAX_PLAYBOOK_BYTES = 1024 * 1024;
 

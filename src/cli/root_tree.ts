@@ -25,8 +25,6 @@ import { TreePointers } from "./tree_pointers.ts";
 /** What the root session of a tree is, and who hears of it. */
 export interface RootTreeOptions {
   readonly starting: Starting;
-  /** Its first message; none for one that waits for its messages. */
-  readonly instruction?: string;
   readonly warm?: boolean;
   /** Whether one that failed is started again. */
   readonly restarts?: boolean;
@@ -106,8 +104,8 @@ export class RootTree implements AsyncDisposable {
     return this.#launcher.supervisor;
   }
 
-  /** Starts the root, and opens the way to ask for it. */
-  start(): SessionChild {
+  /** Starts the root with its first message, and opens the way to ask for it. One with a door waits for its messages. */
+  start(instruction?: string): SessionChild {
     const { warm = false, door, restarts = false } = this.#options;
     this.#pointers.open({
       list: () => this.supervisor.list(),
@@ -125,7 +123,7 @@ export class RootTree implements AsyncDisposable {
       ...(intelligence === undefined ? {} : { intelligence }),
       grants,
       envValues: this.#options.starting.resolved.grants.envValues,
-      prepare: (slot) => this.#prepare(slot),
+      prepare: (slot) => this.#prepare(slot, instruction),
       remainingMs: () => limits.deadline_ms - (performance.now() - (this.#turnStartedMs ?? performance.now())),
     });
     if (started.kind === "refused") throw new CapsuleError("internal", `Start a session: ${started.message}`);
@@ -141,8 +139,8 @@ export class RootTree implements AsyncDisposable {
     await this.#stack[Symbol.asyncDispose]();
   }
 
-  #prepare(slot: Slot): PreparedSession {
-    const { starting: { resolved, digests, containment }, door, instruction, warm = false } = this.#options;
+  #prepare(slot: Slot, instruction: string | undefined): PreparedSession {
+    const { starting: { resolved, digests, containment }, door, interactive = false, warm = false } = this.#options;
     const { capsule, home, upstream, grants: { envValues, work } } = resolved;
     this.#turnStartedMs = warm ? undefined : performance.now();
     const prepared = prepareSession({
@@ -162,13 +160,16 @@ export class RootTree implements AsyncDisposable {
       upstream,
       ...(door === undefined ? {} : { door: (places) => door.specify(places) }),
       ...(work === undefined ? {} : { work }),
-      task: this.capsule.task({
-        path: slot.path,
-        depth: slot.depth,
-        runId: this.#runId,
-        warm,
-        ...(instruction === undefined ? {} : { instruction }),
-      }),
+      task: {
+        ...this.capsule.task({
+          path: slot.path,
+          depth: slot.depth,
+          runId: this.#runId,
+          warm,
+          ...(instruction === undefined ? {} : { instruction }),
+        }),
+        ...(interactive ? { interactive } : {}),
+      },
     });
     this.#places = prepared.places;
     return prepared;

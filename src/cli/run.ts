@@ -3,15 +3,17 @@ import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
 import { type CommandCapsule, type CommandDigests, digestCapsule } from "../manifest/mod.ts";
 import { isCompiled } from "../session/mod.ts";
+import { refuseTaskFile, TASK_FILE } from "./agent_task.ts";
 import type { Arguments } from "./arguments.ts";
 import { obtainConsent } from "./consent.ts";
 import { findRunLock } from "./consent_scope.ts";
 import { resolveAsking } from "./ask_for_grants.ts";
 import { ASK_OPTION, GRANT_OPTIONS } from "./grant_flags.ts";
 import { guestArguments, launch } from "./launch.ts";
+import { MODEL_NOTE, NOTED_MODEL_OPTIONS, readModelFlags } from "./model_flags.ts";
 import { prepareComponent } from "./prepare_component.ts";
 import { warnOf } from "./report_ending.ts";
-import { asCommand, type Resolved } from "./resolve_run.ts";
+import { asCommand, isAgentRun, type Resolved } from "./resolve_run.ts";
 import { recordSession } from "./session_record.ts";
 import type { Context, Verb } from "./verb.ts";
 
@@ -23,6 +25,8 @@ export const verb: Verb = {
   operands: { min: 1, max: 1, rest: true, names: ["CAPSULE"] },
   options: [
     ...GRANT_OPTIONS,
+    ...NOTED_MODEL_OPTIONS,
+    { ...TASK_FILE, isNoted: true },
     ASK_OPTION,
     { name: "accept", summary: "Accept a foreign capsule's grants, and remember it" },
     { name: "dry-run", summary: "Check and build everything, run nothing" },
@@ -30,16 +34,20 @@ export const verb: Verb = {
     { name: "quiet", summary: "No notes of boll's own, only errors" },
   ],
   notes: [
-    "CAPSULE is a folder, a capsule.jsonc, or a bare .wasm.",
-    "",
-    "  boll run capsules/hello -- world",
-    "  boll run capsules/word-count --mount ./docs:/data:ro",
+    "CAPSULE is a folder, a capsule.jsonc, or a bare .wasm. Of an agent ARGS is its",
+    "task, one argument or - for stdin, after all flags; or --task-file FILE.",
+    MODEL_NOTE,
   ],
   run: runVerb,
 };
 
 async function runVerb(args: Arguments, context: Context): Promise<number> {
-  const resolved = asCommand(await resolveAsking(args.operands[0]!, args, context));
+  const found = await resolveAsking(args.operands[0]!, args, context);
+  // The code of agents is loaded only for them.
+  if (isAgentRun(found)) return await (await import("./run_agent.ts")).runAgentVerb(found, args, context);
+  const resolved = asCommand(found);
+  readModelFlags(args, resolved.capsule);
+  refuseTaskFile(args, resolved.capsule.name);
   const digests = digestCapsule(resolved.capsule);
   if (!args.has("quiet")) warnOf(resolved, context);
   const isDryRun = args.has("dry-run");

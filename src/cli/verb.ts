@@ -12,6 +12,8 @@ export interface Option {
   readonly repeatable?: boolean;
   /** One short line: what it does. */
   readonly summary: string;
+  /** Help has no room for a line of its own here: its notes name it. */
+  readonly isNoted?: true;
 }
 
 /** How many operands a verb takes. With `rest`, whatever follows the last of them (or `--`) is passed on verbatim. */
