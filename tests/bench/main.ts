@@ -24,6 +24,7 @@ import { timeServices } from "./serving.ts";
 import { measureTree, setUpTree } from "./sessions.ts";
 import { startUpCandidates, type StartUpTiming } from "./start_up.ts";
 import { interleave } from "./timing.ts";
+import { timeTools } from "./tools.ts";
 import type { TreePart } from "./tree/main.ts";
 import type { TreeSetup } from "./tree/setup.ts";
 
@@ -35,12 +36,14 @@ const ROUNDS = isQuick
     tree: { starts: 2, bursts: 1, roundTrips: 200, events: 1_000, crowds: [1, 3], results: 50 },
     home: { runs: 2, sessions: 100 },
     doors: { bursts: 1, messages: 20 },
+    tools: { calls: 5, cells: 1 },
   }
   : {
     ...{ startUp: 20, operations: 10, outgoing: 5, serving: { starts: 5, bursts: 5, requests: 200 } },
     tree: { starts: 40, bursts: 5, roundTrips: 5_000, events: 100_000, crowds: [1, 8, 64], results: 10_000 },
     home: { runs: 20, sessions: 10_000 },
     doors: { bursts: 5, messages: 1_000 },
+    tools: { calls: 200, cells: 10 },
   };
 
 const root = join(import.meta.dirname!, "..", "..");
@@ -79,6 +82,7 @@ async function measure(): Promise<Findings> {
     ...await take("crowds", async () => ({ crowds: await measureOf("crowds") })),
     ...await take("frames", async () => ({ frames: await measureOf("frames") })),
     ...await take("results", async () => ({ results: await measureOf("results") })),
+    ...await take("tools", async () => ({ tools: await timeTools(ROUNDS.tools) })),
     ...await take("home", async () => ({ fullHome: await timeFullHome(scratch, programs, ROUNDS.home) })),
   };
 }

@@ -12,6 +12,7 @@ export const PARTS = {
   frames: ["tree", "frameChild"],
   results: ["tree"],
   home: [],
+  tools: [],
 } as const satisfies Record<string, readonly ProgramName[]>;
 
 /** The name of a part. */

@@ -15,6 +15,8 @@ import type { CrowdResult } from "./tree/crowds.ts";
 import type { FramesResult } from "./tree/frames.ts";
 import type { ResultsResult } from "./tree/results.ts";
 import type { StartsResult } from "./tree/starts.ts";
+import type { ToolTiming } from "./tools.ts";
+import { writeTools } from "./tools_report.ts";
 
 /** What one run of the bench found; of parts that were not measured nothing. */
 export interface Findings {
@@ -32,6 +34,7 @@ export interface Findings {
   readonly frames?: FramesResult;
   readonly results?: ResultsResult;
   readonly fullHome?: FullHome;
+  readonly tools?: readonly ToolTiming[];
 }
 
 /** The page `docs/benchmarks.md`. */
@@ -42,6 +45,7 @@ export function writeReport(findings: Findings): string {
     findings.fullHome && writeFullHome(findings.fullHome),
     findings.operations && writeOperations(findings.operations),
     findings.services && writeServing(findings.services),
+    findings.tools && writeTools(findings.tools),
     findings.outgoing && writeOutgoing(findings.outgoing),
     findings.doors && writeDoors(findings.doors),
     findings.starts && writeStarts(findings.starts),

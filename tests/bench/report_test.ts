@@ -29,6 +29,7 @@ const FINDINGS: Findings = {
     { name: "the SDK", loads: [{ connections: 1, messagesPerSecond: 1_000 }], firstEventMs: 1, lastEventMs: 2 },
     { name: "the door", loads: [{ connections: 1, messagesPerSecond: 1_500 }], firstEventMs: 0.5, lastEventMs: 1 },
   ],
+  tools: [{ thread: "its own", spacedMs: 2, backToBackMs: 5.5, newCellMs: 300 }],
   outgoing: [{ parallel: 16, guestPerSecond: 100, fetchPerSecond: 450 }],
   starts: {
     runs: 40,
@@ -93,6 +94,7 @@ Deno.test("writeReport puts what was found of sessions, frames, results and a fu
   assertEquals(row(page, "a pipe"), ["| a pipe | 1 | 20000 |  |"]);
   assertEquals(row(page, "the codec"), ["| the codec |  | 90000 | ≥ 15000: met |"]);
   assertStringIncludes(page, "123456 events/s");
+  assertStringIncludes(page, "| its own | 2.0 | ≤ 5: met | 5.5 | 300 | 150 |");
   assertEquals(row(page, "10000"), ["| 10000 | 16 | 50.0 | 5.00 | 4.00 | 1.25 | 1 | 0: missed |"]);
   assertEquals(row(page, "10000 sessions"), [
     "| 10000 sessions | 3 | 105.0 | 105.0 – 105.0 | 1.05 | ≤ 1.1: met |",
