@@ -1,7 +1,8 @@
 import { errorCodeOf, printableJson } from "../base/mod.ts";
-import { type ComponentDescription, findHandlerName, findRunName } from "../component/mod.ts";
+import { type ComponentDescription, findHandlerName, findRunName, findToolName } from "../component/mod.ts";
 import {
   achievedContainment,
+  type ComponentRole,
   explainAgent,
   explainGrants,
   type ExplainGrantsInput,
@@ -61,8 +62,7 @@ async function explainCommandRun(any: Resolved, args: Arguments, context: Contex
     memoryMb: resolved.grants.grants.limits.memory_mb,
     hull: about.hull,
   }, context);
-  const isService = findHandlerName(exports) !== undefined && findRunName(exports) === undefined;
-  return finish(explainGrants({ ...about.input, imports, role: isService ? "service" : "command" }), about);
+  return finish(explainGrants({ ...about.input, imports, role: roleOf(exports) }), about);
 }
 
 async function explainAgentRun(resolved: ResolvedAgent, context: Context): Promise<Explanation> {
@@ -89,6 +89,13 @@ async function explainAgentRun(resolved: ResolvedAgent, context: Context): Promi
     upstream,
   });
   return finish(explainGrants({ ...about.input, agent }), about);
+}
+
+/** What a component is by what it exports; a command where it is one too. */
+function roleOf(exports: readonly string[]): ComponentRole {
+  if (findRunName(exports) !== undefined) return "command";
+  if (findHandlerName(exports) !== undefined) return "service";
+  return findToolName(exports) === undefined ? "command" : "tool";
 }
 
 interface About {

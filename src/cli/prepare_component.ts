@@ -1,5 +1,5 @@
 import { CapsuleError, printableLine } from "../base/mod.ts";
-import { type CachedComponent, findHandlerName, findRunName } from "../component/mod.ts";
+import { type CachedComponent, findHandlerName, findRunName, findToolName } from "../component/mod.ts";
 import { checkImports, type ComponentRole, refuseImports } from "../grants/mod.ts";
 import type { CommandCapsule } from "../manifest/mod.ts";
 import { type BuildRequest, ensureComponent } from "../session/mod.ts";
@@ -35,7 +35,7 @@ export async function prepareComponent(
   const { capsule, grants } = resolved;
   const component = await buildComponent(resolved, digest, hull, context, watch);
   const misfit = refuseRole(component, role, capsule.name);
-  if (misfit && isOther(component.description, role)) throw misfit;
+  if (misfit && (isOther(component.description, role) || isTool(component.description))) throw misfit;
   const missing = checkImports(component.description.imports, grants.grants, capsule.manifest, role);
   if (missing.length > 0) throw refuseImports(missing, capsule.manifestPath);
   if (misfit) throw misfit;
@@ -95,10 +95,16 @@ function refuseRole({ description }: CachedComponent, role: StandaloneRole, caps
   const other = ROLES[role === "command" ? "service" : "command"];
   const hint = isOther(description, role)
     ? `it is ${other.is}: use boll ${other.verb}`
+    : isTool(description)
+    ? "it is a tool: name it in an agent's manifest, and use boll tool"
     : `wanted a component that is ${is}`;
   return new CapsuleError(code, `${ROLES[role].does} ${printableLine(capsule, 80)}: it ${says}; ${hint}`);
 }
 
 function isOther({ exports }: CachedComponent["description"], role: StandaloneRole): boolean {
   return ROLES[role === "command" ? "service" : "command"].find(exports) !== undefined;
+}
+
+function isTool({ exports }: CachedComponent["description"]): boolean {
+  return findToolName(exports) !== undefined;
 }

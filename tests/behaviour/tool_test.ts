@@ -112,6 +112,11 @@ forEachMode(
     const command = await bed.run(["tool", `${agent}/guest.wasm`]);
     assertEquals(command.code, 2);
     assertMatch(command.stderr, /no agent/);
+    const run = await bed.run(["run", `${agent}/guest.wasm`]);
+    assertEquals(run.code, 2);
+    assertMatch(run.stderr, /exports no wasi:cli\/run; it is a tool: .*boll tool/);
+    const explained = await bed.run(["explain", `${agent}/guest.wasm`, "--json"]);
+    assertEquals(JSON.parse(explained.stdout).missing, []);
   },
 );
 

@@ -31,8 +31,8 @@ export interface ToolHostOptions
 
 /** Denials of one set of tools that are passed on: what comes after is an attacker's flood. */
 const MAX_DENIALS = 100;
-/** Questions of one set of tools that wait for their answers; a tool has one at a time. */
-const MAX_QUESTIONS = 100;
+/** Questions of one set of tools that wait for their answers: a call has one at a time. */
+const MAX_QUESTIONS = 8;
 
 type Cell = ServingCell<ToolCall>;
 type InputRequest = { readonly id: number } & Extract<ToolHostCall, { name: "request-input" }>;
