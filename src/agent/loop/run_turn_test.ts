@@ -154,11 +154,15 @@ Deno.test("runTurn: what a tool says is cut where it is too long, and says so ou
   assertEquals(whole.answers[0]![0], fenced("f", "é".repeat(32_768)));
 });
 
-Deno.test("runTurn: the runtime's own word is not fenced", async () => {
+Deno.test("runTurn: the runtime's own word is not fenced, and says that a tool failed", async () => {
   const { answers } = await play([{ calls: [call("f")] }, { text: "ok" }], {
     f: { run: () => ({ content: "refused", isError: true, isForeign: false }) },
   });
   assertEquals(answers, [["refused", true]]);
+  const failed = await play([{ calls: [call("f")] }, { text: "ok" }], {
+    f: { run: () => ({ content: "no such file", isError: true }) },
+  });
+  assertEquals(failed.answers, [[`The tool failed:\n${fenced("f", "no such file")}`, true]]);
 });
 
 Deno.test("runTurn: the same call four times in a turn is a loop, whatever the order of its keys; three times is none", async () => {

@@ -103,9 +103,11 @@ function refusal(content: string): ToolReply {
   return { content, isError: true, isForeign: false };
 }
 
-function contentOf(name: string, { content, isForeign }: ToolReply): string {
+/** As the model reads it. On one of the wires nothing else says that a tool failed. */
+function contentOf(name: string, { content, isError, isForeign }: ToolReply): string {
   const { text, cut } = boundedText(content, MAX_CONTENT_BYTES);
-  const body = isForeign ? fence({ kind: "tool", name }, text) : text;
+  const fenced = isForeign ? fence({ kind: "tool", name }, text) : text;
+  const body = isForeign && isError ? `The tool failed:\n${fenced}` : fenced;
   return cut === undefined ? body : `${body}\n[cut at ${cut.kept} of ${cut.bytes} bytes]`;
 }
 
