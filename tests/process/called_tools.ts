@@ -13,6 +13,7 @@ import { type Bed, fixture, type TraceEvent } from "../harness.ts";
 /** A tool: the probe unless said otherwise. */
 export interface TestTool {
   readonly name: string;
+  /** A guest of `tests/fixtures`, or the absolute path of a component. */
   readonly fixture?: string;
   readonly grants?: DeclaredGrants;
 }
@@ -124,7 +125,7 @@ function built(guest: string, memoryMb: number): Promise<CachedComponent> {
 
 async function build(guest: string, memoryMb: number): Promise<CachedComponent> {
   cacheRoot ??= makeCache();
-  const componentPath = Deno.realPathSync(await fixture(guest));
+  const componentPath = Deno.realPathSync(guest.startsWith("/") ? guest : await fixture(guest));
   const digest = `sha256:${hashBytes(Deno.readFileSync(componentPath))}`;
   return await ensureComponent({ cacheRoot, componentPath, digest, memoryMb, hull: false });
 }

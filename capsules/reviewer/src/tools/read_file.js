@@ -1,4 +1,4 @@
-import { openPath, readChunks } from "../../../wasi/files.js";
+import { openPath } from "../../../wasi/files.js";
 import { decodeUtf8 } from "../../../wasi/text.js";
 import { readObject, wasiReason } from "../tool.js";
 
@@ -27,6 +27,7 @@ export const tool = {
   invoke(input) {
     const { path, offset = 0 } = readObject(input);
     if (typeof path !== "string") throw "path is missing";
+    if (!Number.isSafeInteger(offset) || offset < 0) throw "offset is no whole number from 0 on";
     try {
       return readPart(path, offset);
     } catch (thrown) {
@@ -37,16 +38,32 @@ export const tool = {
 
 function readPart(path, offset) {
   const file = openPath(path, {}, { read: true });
-  const bytes = [];
-  let at = 0;
   try {
-    for (const chunk of readChunks(file)) {
-      for (const byte of chunk) if (at++ >= offset && bytes.length < MAX_BYTES) bytes.push(byte);
-      if (bytes.length === MAX_BYTES) break;
-    }
-    const rest = Number(file.stat().size) - offset - bytes.length;
-    return decodeUtf8(bytes) + (rest > 0 ? `\n[${rest} bytes more: read on at offset ${offset + bytes.length}]` : "");
+    const size = Number(file.stat().size);
+    const bytes = readBytes(file, offset);
+    const isCut = offset + bytes.length < size;
+    const part = isCut ? wholeCharacters(bytes) : bytes;
+    const next = offset + part.length;
+    return decodeUtf8(part) + (isCut ? `\n[${size - next} bytes more: read on at offset ${next}]` : "");
   } finally {
     file[Symbol.dispose]();
   }
+}
+
+function readBytes(file, offset) {
+  const bytes = [];
+  while (bytes.length < MAX_BYTES) {
+    const [piece, isAtEnd] = file.read(MAX_BYTES - bytes.length, offset + bytes.length);
+    piece.forEach((byte) => bytes.push(byte));
+    if (isAtEnd || piece.length === 0) break;
+  }
+  return bytes;
+}
+
+/** The bytes without a character that is cut at their end. */
+function wholeCharacters(bytes) {
+  let lead = bytes.length - 1;
+  while (lead > 0 && (bytes[lead] & 0xc0) === 0x80) lead--;
+  const length = bytes[lead] >= 0xf0 ? 4 : bytes[lead] >= 0xe0 ? 3 : bytes[lead] >= 0xc0 ? 2 : 1;
+  return lead > 0 && lead + length > bytes.length ? bytes.slice(0, lead) : bytes;
 }
