@@ -1,11 +1,11 @@
 import { CapsuleError, isId } from "../base/mod.ts";
 import type { DoorTask, TaskEnd, TaskVoice } from "../door/mod.ts";
-import type { DoorTasks, SessionControl } from "../session/role.ts";
+import type { DoorTasks, RoleResult, SessionControl } from "../session/role.ts";
 import type { AgentSession } from "./agent_session.ts";
 import type { DoorContexts } from "./door_contexts.ts";
 import { aborted, type TurnEnd } from "./loop/mod.ts";
 import type { AskUser } from "./own_tools.ts";
-import { answerOf } from "./turn_outcome.ts";
+import { answerOf, roleResultOf } from "./turn_outcome.ts";
 import type { TurnPeople } from "./turn_people.ts";
 
 /** What the tasks of an agent's door are done with. */
@@ -32,6 +32,7 @@ export class AgentDoorWork implements DoorTasks {
   #turns = 0;
   #failed = 0;
   #running = 0;
+  #last: RoleResult | undefined;
 
   constructor(options: AgentDoorWorkOptions) {
     this.#options = options;
@@ -39,6 +40,10 @@ export class AgentDoorWork implements DoorTasks {
 
   get tally(): DoorTasks["tally"] {
     return { turns: this.#turns, failed: this.#failed, running: this.#running };
+  }
+
+  get last(): RoleResult | undefined {
+    return this.#last;
   }
 
   isWaiting(delegationId: string): boolean {
@@ -53,6 +58,7 @@ export class AgentDoorWork implements DoorTasks {
     const shortest = new Promise((resolve) => setTimeout(resolve, SHORTEST_TURN_MS));
     this.#turns++;
     this.#running++;
+    this.#last = NOT_RUN;
     let told: Told = { end: { state: "failed", reason: "the runtime could not run it" }, status: "crashed" };
     try {
       told = task.files.length > 0
@@ -83,6 +89,7 @@ export class AgentDoorWork implements DoorTasks {
       onText: (text) => text === undefined ? undefined : voice.output(text),
     });
     contexts.add(task, turn.messages);
+    this.#last = roleResultOf(turn);
     const end = unanswered.signal.aborted && !task.signal.aborted
       ? { state: "failed" as const, reason: "nobody answered its question in time" }
       : endOf(turn);
@@ -108,6 +115,11 @@ export class AgentDoorWork implements DoorTasks {
     };
   }
 }
+
+const NOT_RUN: RoleResult = {
+  outcome: { status: "failed", exit_code: 1, ended_by: "crashed", detail: "its task could not be run" },
+  answer: "",
+};
 
 interface Told extends Partial<ReturnType<typeof answerOf>> {
   readonly end: TaskEnd;

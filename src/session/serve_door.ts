@@ -15,6 +15,8 @@ const LOOK_MS = 500;
 export interface DoorTasks extends DoorWork {
   /** Turns so far, how many of them did not complete, and how many run. */
   readonly tally: { readonly turns: number; readonly failed: number; readonly running: number };
+  /** What the task that ended last came to. */
+  readonly last: RoleResult | undefined;
   /** Whether files may come with a message, and out of a task. */
   readonly takesFiles: boolean;
   readonly givesFiles: boolean;
@@ -58,6 +60,8 @@ export async function serveDoor(work: SessionWork, hull: DoorHull, served: Serve
   control.sayOpen(door.url);
   await Promise.race([untilAborted(control.signal), door.done]);
   await door.drain(DRAIN_MS);
+  // Its one task is what the session came to.
+  if (spec.accept === "single" && tasks.last !== undefined) return tasks.last;
   const { turns, failed } = tasks.tally;
   const detail = `${turns} tasks, ${failed} of them not completed`;
   return { outcome: { status: "completed", exit_code: 0, ended_by: "guest", detail }, answer: "" };

@@ -156,3 +156,18 @@ forExecutable("agent door: it ends with its supervisor in the middle of a turn",
   served.prepared[Symbol.dispose]();
   assertNothingLeft(bed);
 });
+
+forExecutable("agent door: with accept single its one task is what the session came to", async (bed) => {
+  for (
+    const [turns, code, status] of [[[{ text: "one" }], 0, "completed"], [
+      [callOf("finish", { output: "no", status: "failed" })],
+      1,
+      "failed",
+    ]] as const
+  ) {
+    await using served = await serve(bed, { turns }, { accept: "single" });
+    await send(served.url, "the only one");
+    const result = await served.session.result();
+    assertEquals([result.code, result.outcome?.["status"]], [code, status]);
+  }
+});
