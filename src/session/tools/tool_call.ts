@@ -31,6 +31,7 @@ export class ToolCall implements CellCall {
   #attempt: { readonly id: number; readonly send: (message: ToCell) => void } | undefined;
   #attempts = 0;
   #words = 0;
+  #hasReachedOut = false;
   #isOver = false;
 
   constructor(input: ToolCallInput) {
@@ -44,8 +45,9 @@ export class ToolCall implements CellCall {
     return this.#isOver;
   }
 
+  /** Not when it has started a child or asked a person: that would be done twice, too. */
   get isRerunnable(): boolean {
-    return this.input.mayRunTwice && this.#attempts === 1 && !this.signal.aborted;
+    return this.input.mayRunTwice && this.#attempts === 1 && !this.#hasReachedOut && !this.signal.aborted;
   }
 
   /** Whether one more word of its tool is heard. */
@@ -93,6 +95,7 @@ export class ToolCall implements CellCall {
   /** While `waiting` is under way the call's time stands still. */
   async hold<T>(waiting: Promise<T>): Promise<T> {
     const clock = this.#clock;
+    this.#hasReachedOut = true;
     clock?.hold();
     try {
       return await waiting;
