@@ -85,10 +85,15 @@ class Teller {
       case "task": {
         const { answer, files, ...task } = news.task;
         this.#task = task;
+        if (news.hasGap) this.#tellGap(streams);
         this.#files.push(...files);
+        const before = this.#answer ?? "";
         if (answer !== undefined) this.#answer = answer;
-        if (streams && this.#asJson) this.#line({ ...task, ...(answer === undefined ? {} : { answer }) });
-        else if (streams && answer !== undefined) this.#say(answer);
+        const gap = news.hasGap ? { gap: true } : {};
+        if (streams && this.#asJson) this.#line({ ...task, ...(answer === undefined ? {} : { answer }), ...gap });
+        else if (streams && answer !== undefined) {
+          this.#say(answer.startsWith(before) ? answer.slice(before.length) : answer);
+        }
         break;
       }
       case "state":
@@ -134,6 +139,14 @@ class Teller {
     this.#toldReason = reason;
     this.#endLine();
     this.#context.stderr.write(`boll: ${printableLine(reason, 1_000)}\n`);
+  }
+
+  /** What was told before the gap is in what follows, and so are its files. */
+  #tellGap(streams: boolean): void {
+    this.#files.length = 0;
+    if (this.#asJson || !streams) return;
+    this.#endLine();
+    this.#context.stderr.write("boll: the connection was lost for a while, and some of what was said with it\n");
   }
 
   #tellFiles(saved: readonly string[]): void {

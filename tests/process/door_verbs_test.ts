@@ -76,3 +76,21 @@ forExecutable("send: what goes wrong is said with its way out; a token goes to i
   const late = await bed.run(["token", served.sessionId]);
   assert(late.code !== 0 && !late.stdout.includes(served.token!));
 });
+
+forExecutable(
+  "send --stream: a session that dies and is started again is come back to, and its task's end is told",
+  async (bed) => {
+    const served = await serve(bed, { flags: ["--name", "scribe"] });
+    const sending = bed.start(["send", "scribe", `print("so far"); printError("at work"); for (;;) {}`, "--stream"]);
+    await sending.stdout.waitFor("so far\n");
+    const waiting = bed.start(["send", "scribe", `"after"`, "--stream"]);
+    await served.untilListed(2);
+    Deno.kill(served.sessionPid, "SIGKILL");
+    const [lost, after] = await Promise.all([sending.result(), waiting.result()]);
+    assertEquals([lost.code, lost.stdout], [1, "so far\n"]);
+    assertStringIncludes(lost.stderr, "the connection was lost for a while");
+    assertStringIncludes(lost.lastLine, "interrupted");
+    assertEquals([after.code, after.stdout], [0, '"after"\n']);
+    assertEquals(await served.stop(), 0);
+  },
+);

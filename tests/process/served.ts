@@ -144,6 +144,14 @@ export class Served {
     }
   }
 
+  /** Waits until so many tasks are there. */
+  async untilListed(count: number): Promise<void> {
+    for (let found = 0; found < count;) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      found = ((await this.call("ListTasks", {}))["result"] as { tasks: unknown[] }).tasks.length;
+    }
+  }
+
   /** Waits until the guest's stderr holds a text. */
   async untilLogged(text: string): Promise<void> {
     const path = join(this.folder, "runtime", "logs", "stderr.log");

@@ -1,12 +1,13 @@
-import { type AgentCard, Role, type SendMessageRequest, TaskState } from "@a2a-js/sdk";
+import { type AgentCard, Role, type SendMessageRequest, type StreamResponse, TaskState } from "@a2a-js/sdk";
 import {
   ClientFactory,
   DefaultAgentCardResolver,
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
-import { TaskNotCancelableError, TaskNotFoundError } from "@a2a-js/sdk/errors";
+import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import { CapsuleError, errorCodeOf, newId, printableLine } from "../../base/mod.ts";
+import { EventIds } from "./event_ids.ts";
 import { FileJoiner } from "./file_joiner.ts";
 import { isEnd, type TaskNews, type TaskView, toMessageView, toNews, toTaskView } from "./task_news.ts";
 
@@ -16,6 +17,8 @@ export interface DoorClientOptions {
   /** Shown to the origin of `url` and to nobody else, whatever its card says. */
   readonly token?: string;
   readonly signal?: AbortSignal;
+  /** Before the next try to come back to a stream that was lost; default 100 ms, and twice as long each time. */
+  readonly retryMs?: number;
 }
 
 /** One message. */
@@ -28,6 +31,14 @@ export interface OutgoingMessage {
 
 type SdkClient = Awaited<ReturnType<ClientFactory["createFromAgentCard"]>>;
 
+const STREAM_TYPE = "text/event-stream";
+/** What reading a body says when its connection is cut. */
+const BREAKS = [TypeError, Deno.errors.Http, Deno.errors.ConnectionReset, Deno.errors.UnexpectedEof] as const;
+
+/** So often in a row a lost stream is asked for again before it is given up. */
+const MAX_TRIES = 6;
+const RETRY_MS = 100;
+
 /** These would send a token through a stranger's proxy. */
 const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"].flatMap((name) => [name, name.toUpperCase()]);
 
@@ -35,10 +46,12 @@ const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"].flatMap((name
 export class DoorClient implements Disposable {
   readonly #client: SdkClient;
   readonly #wire: Wire;
+  readonly #options: DoorClientOptions;
 
-  private constructor(client: SdkClient, wire: Wire) {
+  private constructor(client: SdkClient, wire: Wire, options: DoorClientOptions) {
     this.#client = client;
     this.#wire = wire;
+    this.#options = options;
   }
 
   /** Reads the agent's card. @throws `door.unreachable`, `door.unauthenticated`, `door.refused` */
@@ -46,16 +59,16 @@ export class DoorClient implements Disposable {
     for (const name of PROXY_VARIABLES) Deno.env.delete(name);
     const wire = new Wire(options);
     try {
-      return new DoorClient(await wire.attempt(() => connect(options.url, wire)), wire);
+      return new DoorClient(await wire.attempt(() => connect(options.url, wire)), wire, options);
     } catch (error) {
       wire.close();
       throw error;
     }
   }
 
-  /** Sends a message and gives what becomes of it, to its end. @throws `door.*` */
+  /** Sends a message and gives what becomes of it, to its end; comes back to a stream that is lost. @throws `door.*` */
   async *stream(message: OutgoingMessage): AsyncGenerator<TaskNews> {
-    yield* this.#follow(() => this.#client.sendMessageStream(toRequest(message, false), this.#wire.call));
+    yield* this.#stay(() => this.#client.sendMessageStream(toRequest(message, false), this.#wire.call));
   }
 
   /** Sends a message; gives the task when it is accepted. @throws `door.*` */
@@ -71,14 +84,7 @@ export class DoorClient implements Disposable {
       yield { kind: "task", task };
       return;
     }
-    try {
-      yield* this.#follow(() => this.#client.resubscribeTask({ tenant: "", id: taskId }, this.#wire.call));
-    } catch (error) {
-      // It ended between the two questions.
-      const now = await this.get(taskId);
-      if (!isEnd(now.state)) throw error;
-      yield { kind: "task", task: now };
-    }
+    yield* this.#stay(() => this.#rejoin(taskId), taskId);
   }
 
   /** @throws `door.*` */
@@ -111,14 +117,71 @@ export class DoorClient implements Disposable {
     this.#wire.close();
   }
 
-  async *#follow(open: () => AsyncGenerator<Parameters<typeof toNews>[0]>): AsyncGenerator<TaskNews> {
+  /** Follows a task until it rests, over as many streams as that takes. */
+  async *#stay(open: () => AsyncGenerator<StreamResponse>, taskId?: string): AsyncGenerator<TaskNews> {
+    let files = new FileJoiner();
+    let isBack = false;
+    for (let tries = 0;; tries++) {
+      try {
+        for await (const event of this.#events(open)) {
+          const isSnapshot = isBack && event.payload?.$case === "task";
+          // An agent that tells how it stands and goes is not told to tell it for ever.
+          if (!isSnapshot) tries = 0;
+          // What has begun of a file is in the task as it stands.
+          if (isSnapshot) files = new FileJoiner();
+          const news = toNews(files.take(event));
+          if (news === undefined) continue;
+          if (news.kind === "task" || news.kind === "state") taskId = news.task.task_id;
+          yield isSnapshot && news.kind === "task" ? { ...news, hasGap: true } : news;
+          if (isResting(news)) return;
+        }
+        // Whoever makes no task of a message has said all.
+        if (taskId === undefined || tries >= MAX_TRIES) return;
+      } catch (error) {
+        if (taskId === undefined || !this.#wire.isLost) throw error;
+        if (tries >= MAX_TRIES) throw error;
+      }
+      await this.#wait(tries);
+      isBack = true;
+      const id = taskId;
+      open = () => this.#rejoin(id);
+    }
+  }
+
+  async #wait(tries: number): Promise<void> {
+    const { signal, retryMs = RETRY_MS } = this.#options;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(over, retryMs * 2 ** tries);
+      function over() {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", over);
+        resolve();
+      }
+      if (signal?.aborted) over();
+      else signal?.addEventListener("abort", over);
+    });
+  }
+
+  /** The events of one stream, each remembered by its id once it is told. */
+  async *#events(open: () => AsyncGenerator<StreamResponse>): AsyncGenerator<StreamResponse> {
     const events = open();
-    const files = new FileJoiner();
     for (;;) {
       const { value, done } = await this.#wire.attempt(() => events.next());
       if (done) return;
-      const news = toNews(files.take(value));
-      if (news !== undefined) yield news;
+      this.#wire.heard();
+      yield value;
+    }
+  }
+
+  /** The rest of a task's stream; of one that ended meanwhile and is not told any more, how it stands. */
+  async *#rejoin(taskId: string): AsyncGenerator<StreamResponse> {
+    const request = { tenant: "", id: taskId };
+    try {
+      yield* this.#client.resubscribeTask(request, this.#wire.call);
+    } catch (error) {
+      if (!(error instanceof UnsupportedOperationError)) throw error;
+      const value = await this.#client.getTask(request, this.#wire.call);
+      yield { payload: { $case: "task", value } };
     }
   }
 }
@@ -163,6 +226,11 @@ function toRequest(
   };
 }
 
+function isResting(news: TaskNews): boolean {
+  if (news.kind !== "task" && news.kind !== "state") return false;
+  return isEnd(news.task.state) || news.task.state === "input_required";
+}
+
 /** The way to one origin, and the first thing that went wrong on it in words of our own. */
 class Wire {
   readonly #origin: string;
@@ -171,6 +239,9 @@ class Wire {
   readonly #signal: AbortSignal | undefined;
   readonly #http = Deno.createHttpClient({ poolMaxIdlePerHost: 1 });
   #fault: CapsuleError | undefined;
+  #ids: EventIds | undefined;
+  #lastId: string | undefined;
+  #isLost = false;
 
   constructor({ url, token, signal }: DoorClientOptions) {
     this.#origin = new URL(url).origin;
@@ -188,13 +259,26 @@ class Wire {
     this.#http.close();
   }
 
+  /** Whether what failed last was the way there, or that we took what came too slowly. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** One more event of the stream was told: whoever comes back wants what follows it. */
+  heard(): void {
+    this.#lastId = this.#ids?.take() ?? this.#lastId;
+  }
+
   /** The SDK wraps errors in its own: the fault that was seen on the wire counts for more. */
   async attempt<Value>(ask: () => Promise<Value>): Promise<Value> {
     this.#fault = undefined;
+    this.#isLost = false;
     try {
       return await ask();
     } catch (error) {
-      throw this.#fault ?? this.#translate(error);
+      const told = this.#fault ?? this.#translate(error);
+      this.#isLost = this.#ids?.isError === true || errorCodeOf(told) === "door.unreachable";
+      throw told;
     }
   }
 
@@ -203,6 +287,9 @@ class Wire {
     if (url.origin !== this.#origin) throw this.#fail("door.refused", `it sends to another place, ${url.origin}`);
     const headers = new Headers((init as RequestInit).headers);
     if (this.#token !== undefined) headers.set("authorization", `Bearer ${this.#token}`);
+    this.#ids = undefined;
+    const wantsStream = headers.get("accept")?.includes(STREAM_TYPE) ?? false;
+    if (wantsStream && this.#lastId !== undefined) headers.set("last-event-id", this.#lastId);
     const signal = this.#signal ?? (init as { signal?: AbortSignal }).signal;
     let response: Response;
     try {
@@ -221,12 +308,19 @@ class Wire {
         `nobody answers there (${printableLine((error as Error).message.split(": ").at(-1) ?? "", 200)})`,
       );
     }
-    if (response.ok) return response;
+    if (response.ok) return this.#watch(response);
     const fault = this.#faultOf(response.status);
     if (fault === undefined) return response;
     await response.body?.cancel();
     throw fault;
   };
+
+  #watch(response: Response): Response {
+    const { body, headers, status } = response;
+    if (body === null || !headers.get("content-type")?.startsWith(STREAM_TYPE)) return response;
+    this.#ids = new EventIds();
+    return new Response(this.#ids.watch(body) as BodyInit, { headers, status });
+  }
 
   #faultOf(status: number): CapsuleError | undefined {
     switch (status) {
@@ -261,6 +355,7 @@ class Wire {
     if (errorCodeOf(error) !== undefined) return error;
     if (this.#signal?.aborted) return this.#fail("door.interrupted", "interrupted");
     if (!(error instanceof Error)) return error;
+    if (BREAKS.some((kind) => error instanceof kind)) return this.#fail("door.unreachable", "the connection broke off");
     const words = printableLine(error.message, 400);
     if (error instanceof TaskNotFoundError) {
       return new CapsuleError("door.unknown_task", `Ask ${this.#shown}: ${words}`);

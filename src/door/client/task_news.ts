@@ -26,8 +26,8 @@ export type TaskNews =
   /** A piece of its answer, or the whole, which takes the place of all pieces. */
   | { readonly kind: "output"; readonly text: string; readonly isWhole: boolean }
   | { readonly kind: "file"; readonly file: TaskFile }
-  /** The task as it stands: the first word of a stream. */
-  | { readonly kind: "task"; readonly task: TaskView };
+  /** The task as it stands: the first word of a stream. With a gap, what was told before is in it, and what was missed. */
+  | { readonly kind: "task"; readonly task: TaskView; readonly hasGap?: true };
 
 const STATES: Readonly<Record<number, TaskStateName>> = {
   [TaskState.TASK_STATE_SUBMITTED]: "submitted",
