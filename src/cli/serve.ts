@@ -10,6 +10,7 @@ import { findRunLock } from "./consent_scope.ts";
 import { GRANT_OPTIONS } from "./grant_flags.ts";
 import { warnOf, warnOfContainment } from "./report_ending.ts";
 import { asCommand } from "./resolve_run.ts";
+import { MAX_QUEUE, readNumber, servingOptions } from "./serving_options.ts";
 import { ServedCapsule, type ServedEnding } from "./served_capsule.ts";
 import type { Context, Verb } from "./verb.ts";
 
@@ -28,14 +29,10 @@ export const verb: Verb = {
     { name: "queue", value: "N", summary: "Tasks that may wait, the next is rejected (256)" },
     { name: "task-timeout", value: "DURATION", summary: "End a task after 30s, 5m, at most 1h" },
     ...GRANT_OPTIONS.filter(({ name }) => name !== "deadline"),
-    { name: "accept", summary: "Accept a foreign capsule's grants, and remember it" },
-    { name: "json", summary: "Print JSON, with the owner's token" },
-    { name: "quiet", summary: "No notes of boll's own, only errors" },
+    ...servingOptions("Print JSON, with the owner's token"),
   ],
   run: runVerb,
 };
-
-const MAX_QUEUE = 9_999;
 
 /** What was typed about the door. */
 export interface ServeFlags {
@@ -130,13 +127,6 @@ function readServeFlags(args: Arguments): ServeFlags {
     ...(name === undefined ? {} : { name }),
     ...(port === undefined || port === 0 ? {} : { port }),
   };
-}
-
-function readNumber(args: Arguments, flag: string, min: number, max: number): number | undefined {
-  const text = args.value(flag);
-  if (text === undefined) return undefined;
-  if (/^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= max) return Number(text);
-  throw new CapsuleError("usage.bad_value", `Read --${flag}: wanted a number from ${min} to ${max}`);
 }
 
 const IP = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f:]*:[0-9A-Fa-f:.]*)$/;

@@ -14,7 +14,7 @@ import type { Arguments } from "./arguments.ts";
 import { resolveAsking } from "./ask_for_grants.ts";
 import { obtainConsent } from "./consent.ts";
 import { Denials } from "./denials.ts";
-import { ASK_OPTION, GRANT_OPTIONS, parseMemory } from "./grant_flags.ts";
+import { GRANT_OPTIONS, parseMemory } from "./grant_flags.ts";
 import { holdComponent } from "./held_component.ts";
 import { DEFAULT_LISTEN, formatListen, parseListen } from "./listen_address.ts";
 import { prepareComponent } from "./prepare_component.ts";
@@ -22,6 +22,7 @@ import { warnOf } from "./report_ending.ts";
 import { asCommand, type Resolved } from "./resolve_run.ts";
 import { type RecordedEnding, recordSession, type SessionRecord, writePlanOf } from "./session_record.ts";
 import { type LaterTree, RunTree } from "./run_tree.ts";
+import { MAX_QUEUE, readNumber, servingOptions } from "./serving_options.ts";
 import type { Context, Verb } from "./verb.ts";
 
 /** `boll serve-http CAPSULE`: a service capsule behind a listener, a fresh instance for each request. */
@@ -37,10 +38,7 @@ export const verb: Verb = {
     { name: "queue", value: "N", summary: "Requests that may wait, the next gets 503 (128)" },
     { name: "max-body", value: "SIZE", summary: "Longest request body (100m)" },
     ...GRANT_OPTIONS,
-    ASK_OPTION,
-    { name: "accept", summary: "Accept a foreign capsule's grants, and remember it" },
-    { name: "json", summary: "Print JSON" },
-    { name: "quiet", summary: "No notes of boll's own, only errors" },
+    ...servingOptions("Print JSON"),
   ],
   run: runVerb,
 };
@@ -49,7 +47,6 @@ const MAX_CELLS = 64;
 const MAX_DEFAULT_CELLS = 4;
 const MAX_CONCURRENCY = 1_000;
 const DEFAULT_CONCURRENCY = 8;
-const MAX_QUEUE = 9_999;
 const DEFAULT_QUEUE = 128;
 const DEFAULT_BODY_MEBIBYTES = 100;
 const DEFAULT_REQUEST_MS = 60_000;
@@ -90,18 +87,11 @@ function readServeFlags(args: Arguments): ServeFlags {
   const maxBody = args.value("max-body");
   return {
     listen: listen === undefined ? DEFAULT_LISTEN : parseListen(listen),
-    cells: readCount(args, "cells", MAX_CELLS) ?? Math.min(navigator.hardwareConcurrency, MAX_DEFAULT_CELLS),
-    concurrency: readCount(args, "concurrency", MAX_CONCURRENCY) ?? DEFAULT_CONCURRENCY,
-    queue: readCount(args, "queue", MAX_QUEUE) ?? DEFAULT_QUEUE,
+    cells: readNumber(args, "cells", 1, MAX_CELLS) ?? Math.min(navigator.hardwareConcurrency, MAX_DEFAULT_CELLS),
+    concurrency: readNumber(args, "concurrency", 1, MAX_CONCURRENCY) ?? DEFAULT_CONCURRENCY,
+    queue: readNumber(args, "queue", 1, MAX_QUEUE) ?? DEFAULT_QUEUE,
     maxBodyBytes: (maxBody === undefined ? DEFAULT_BODY_MEBIBYTES : parseMemory(maxBody, "max-body")) * 1024 ** 2,
   };
-}
-
-function readCount(args: Arguments, flag: string, max: number): number | undefined {
-  const text = args.value(flag);
-  if (text === undefined) return undefined;
-  if (/^[1-9]\d{0,3}$/.test(text) && Number(text) <= max) return Number(text);
-  throw new CapsuleError("usage.bad_value", `Read --${flag}: wanted a number from 1 to ${max}`);
 }
 
 /** No service delegates yet: a grant of it would have no effect. @throws `manifest.invalid` */

@@ -1,5 +1,5 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type Bed, fixture, forEachMode } from "../harness.ts";
+import { type Bed, fixture, forEachMode, forExecutable } from "../harness.ts";
 import { Terminal } from "../terminal.ts";
 
 /** Question on the screen → what is typed. */
@@ -84,3 +84,33 @@ forEachMode("run --ask: nothing to ask asks nothing, and nobody to ask is an err
   assertEquals([alone.code, alone.stdout], [5, ""]);
   assertStringIncludes(alone.lastLine, "nobody is there to ask; give --mount, --net or --accept");
 });
+
+forExecutable(
+  "serve --ask: binds the folder that is answered, and then the door opens; nobody to ask is an error",
+  async (bed) => {
+    const fs = { mounts: [{ guest: "/data", mode: "ro" }] };
+    const folder = await makeCapsule(bed, "probe", { fs });
+    const data = bed.folder("data", { "a.txt": "seen" });
+    const args = ["serve", folder, "--accept", "--ask"];
+    const question = "a folder that it calls /data. Which one? (none) ";
+    const none = await answer(bed, args, [[question, "\n"]]);
+    assertEquals(none.code, 5, none.screen);
+    {
+      await using terminal = new Terminal(bed.command(args), {
+        scratch: bed.root,
+        cwd: bed.root,
+        env: bed.environment(),
+      });
+      await terminal.waitFor(question);
+      await terminal.type(`${data}\n`);
+      await terminal.waitFor("its token: ");
+      const [session] = bed.sessions().slice(-1).map((folder) => folder.split("/").at(-1)!);
+      assertEquals((await bed.run(["stop", session!])).code, 0);
+      assertEquals(await terminal.end(), 0, terminal.output.text);
+      assertStringIncludes(terminal.output.text, `The same without questions: --mount ${data}:/data:ro`);
+    }
+    const { code, lastLine } = await bed.run(args);
+    assertEquals(code, 5);
+    assertStringIncludes(lastLine, "nobody is there to ask");
+  },
+);
