@@ -74,7 +74,11 @@ function causeOf(state: ChildState): Cause {
     : exit.signal === null
     ? `exited with code ${exit.code}`
     : `was ended by ${exit.signal}`;
-  const lost = wasEnded ? ", after it had closed its output" : "";
+  const lost = !wasEnded
+    ? ""
+    : state.closing
+    ? ": it was asked to end, and did not"
+    : ", after it had closed its output";
   return { status: "crashed", ended_by: "crashed", detail: `the session ${how} without a result${lost}` };
 }
 

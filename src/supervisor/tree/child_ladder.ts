@@ -18,7 +18,7 @@ export function then(first: Step, second: (state: ChildState) => Step): Step {
 export function endFor(state: ChildState, reason: EndReason | undefined, nowMs: number): Step {
   const reasoned: ChildState = reason && !state.reason ? { ...state, reason } : state;
   if (state.ladder || state.exit) return still({ ...reasoned, phase: "ending" });
-  const why = reason?.detail ?? "the session has closed its output";
+  const why = reason?.detail ?? (state.closing ? "the session is closed" : "the session has closed its output");
   return {
     state: { ...reasoned, phase: "ending", ladder: { step: "asked", nextMs: nowMs + state.rules.timings.cancelMs } },
     effects: [{ kind: "send", message: { type: "cancel", reason: why } }],
