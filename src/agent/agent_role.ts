@@ -44,16 +44,18 @@ async function runWarm(work: SessionWork, session: AgentSession): Promise<RoleRe
   const { payload, control } = work;
   const ask = gateAsk(control);
   const contextId = newId("ctx");
+  const inbox = control.inbox!;
   let history: readonly Msg[] = session.context;
   let text: string | undefined = payload.instruction;
   for (;;) {
-    const end = await runTask(work, session, { text, history, ask }, contextId);
+    const signal = AbortSignal.any([control.signal, inbox.beginTurn()]);
+    const end = await runTask(work, session, { text, history, ask, signal }, contextId);
+    inbox.endTurn();
     const { answer, isPartial } = answerOf(end);
-    const isOver = control.signal.aborted || session.isSpent;
-    if (isOver) return { ...roleResultOf(end), ...(end.status === "cancelled" ? { outcome: outcomeOf(end) } : {}) };
+    if (control.signal.aborted || session.isSpent) return roleResultOf(end);
     control.endTurn({ status: end.status, partial: isPartial, result: answer, scheduled: [], subscriptions: [] });
     history = [...history, ...end.messages];
-    text = await Promise.race([control.inbox!.nextTurn(), aborted(control.signal)]) ?? undefined;
+    text = await Promise.race([inbox.nextTurn(), aborted(control.signal)]) ?? undefined;
     if (text === undefined) return { outcome: outcomeOf({ ...end, status: "cancelled" }), answer, isPartial };
   }
 }
@@ -62,6 +64,8 @@ interface PlainTask {
   readonly text: string;
   readonly history: readonly Msg[];
   readonly ask?: ReturnType<typeof gateAsk>;
+  /** Ends it; default the session's end. */
+  readonly signal?: AbortSignal;
 }
 
 async function runTask(
@@ -72,7 +76,7 @@ async function runTask(
 ): Promise<TurnEnd> {
   const id = beginTask(work, contextId);
   const startedMs = performance.now();
-  const end = await session.run({ ...task, id, signal: work.control.signal });
+  const end = await session.run({ signal: work.control.signal, ...task, id });
   endTask(work, id, startedMs, end);
   return end;
 }

@@ -170,6 +170,9 @@ export class SessionControl {
       case "cancel":
         this.#cancel(message.reason);
         break;
+      case "cancel_turn":
+        if (!this.inbox?.cancelTurn()) this.#drop(message.type, "no turn runs that could be ended by itself");
+        break;
       case "swap_intel":
         if (this.inbox === undefined) this.#tell("intel.swap.reject", { reason: "this session has no model" });
         else this.inbox.offerSwap(message);

@@ -14,6 +14,7 @@ export class TurnInbox {
   #arrived = Promise.withResolvers<void>();
   #gate: { readonly node: string; readonly settle: (answer: string) => void } | undefined;
   #swap: SwapIntel | undefined;
+  #turn: AbortController | undefined;
 
   constructor({ takesTurns }: TurnInboxOptions) {
     this.#takesTurns = takesTurns;
@@ -53,6 +54,23 @@ export class TurnInbox {
       this.#arrived = Promise.withResolvers();
       await this.#arrived.promise;
     }
+  }
+
+  /** Begins a turn that can be ended by itself; gives what ends it. */
+  beginTurn(): AbortSignal {
+    this.#turn = new AbortController();
+    return this.#turn.signal;
+  }
+
+  /** From here on there is no turn to be ended. */
+  endTurn(): void {
+    this.#turn = undefined;
+  }
+
+  /** Ends the turn that runs, and not the session; false when none does. */
+  cancelTurn(): boolean {
+    this.#turn?.abort("cancelled");
+    return this.#turn !== undefined;
   }
 
   /** Waits for the answer to this gate. One is open at a time; whoever opens it again has given up the one before. */

@@ -35,3 +35,13 @@ Deno.test("TurnInbox: the last swap wins, and is taken once", () => {
   for (const model of ["a", "b"]) inbox.offerSwap(swap(model));
   assertEquals([inbox.takeSwap()?.model, inbox.takeSwap()], ["b", undefined]);
 });
+
+Deno.test("TurnInbox: a turn is ended by itself while it runs, and the next one is another", () => {
+  const inbox = new TurnInbox({ takesTurns: true });
+  assertEquals(inbox.cancelTurn(), false);
+  const first = inbox.beginTurn();
+  assertEquals([inbox.cancelTurn(), first.aborted], [true, true]);
+  inbox.endTurn();
+  assertEquals(inbox.cancelTurn(), false);
+  assertEquals(inbox.beginTurn().aborted, false);
+});

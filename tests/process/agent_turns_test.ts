@@ -95,6 +95,22 @@ forExecutable(
   },
 );
 
+forExecutable("warm agent: a turn is ended by itself, in its model call too, and the next one comes", async (bed) => {
+  await using server = ModelServer.start({ turns: [{ text: "two" }], faults: ["mute"] });
+  await using started = await start(bed, {
+    task: { warm: true },
+    intelligence: { uri: server.url, model: "m", headers: [] },
+  });
+  while (server.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await started.session.send({ type: "cancel_turn" });
+  assertEquals(outcomeOf(await nth(started, "turn", 1)), ["cancelled", false, ""]);
+  await started.session.send({ type: "cancel_turn" });
+  await started.session.send({ type: "inject", message: "again" });
+  assertEquals(outcomeOf(await nth(started, "turn", 2)), ["completed", false, "two"]);
+  const roles = server.requests[1]!.body.messages.map((message: { role: string }) => message.role);
+  assertEquals(roles, ["system", "user", "user"]);
+});
+
 forExecutable(
   "warm agent: it asks by a gate and is answered by an inject; an answer to no gate is dropped",
   async (bed) => {

@@ -44,6 +44,8 @@ export type ControlMsg =
   | { readonly type: "pause" }
   | { readonly type: "resume" }
   | { readonly type: "cancel"; readonly reason: string }
+  /** Ends the turn that runs in a warm session, which then waits for the next one. */
+  | { readonly type: "cancel_turn" }
   | { readonly type: "inject"; readonly message: string; readonly node?: string }
   | SwapIntel
   | ToolAnswer
@@ -68,6 +70,7 @@ function decodeFields(fields: Fields): ControlMsg | UnknownMessage {
       return { type, seq: fields.integer("seq") };
     case "pause":
     case "resume":
+    case "cancel_turn":
       return { type };
     case "cancel":
       return { type, reason: fields.string("reason") };

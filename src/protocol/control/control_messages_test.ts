@@ -5,8 +5,8 @@ import { type ControlMsg, decodeControl } from "./mod.ts";
 import { EVERY_CONTROL } from "./messages_fixture.ts";
 import { FULL_PAYLOAD, MINIMAL_PAYLOAD } from "./payload_fixture.ts";
 
-Deno.test("decodeControl: there are nine messages", () => {
-  assertEquals(new Set(EVERY_CONTROL.map(([{ type }]) => type)).size, 9);
+Deno.test("decodeControl: there are ten messages", () => {
+  assertEquals(new Set(EVERY_CONTROL.map(([{ type }]) => type)).size, 10);
 });
 
 for (const [message, table] of EVERY_CONTROL) {

@@ -18,6 +18,7 @@ export const EVERY_CONTROL: readonly (readonly [ControlMsg, FieldTable])[] = [
   [{ type: "pause" }, { fields: {} }],
   [{ type: "resume" }, { fields: {} }],
   [{ type: "cancel", reason: "r" }, { fields: { reason: REQUIRED } }],
+  [{ type: "cancel_turn" }, { fields: {} }],
   [{ type: "inject", message: "é", node: "n" }, { fields: { message: REQUIRED, node: ABSENT } }],
   [
     {
