@@ -35,6 +35,7 @@ export async function runAgentDoor(work: SessionWork, agent: FoundAgent, spec: D
   });
   const { name, version, manifest } = agent.capsule;
   let mind: AgentMind | undefined;
+  let session: AgentSession | undefined;
   return await serveDoor(work, hull!, {
     spec,
     tasks,
@@ -51,8 +52,9 @@ export async function runAgentDoor(work: SessionWork, agent: FoundAgent, spec: D
         throw error;
       }
       const tools = cells === undefined ? [] : deskTools(cells);
-      ready.resolve(new AgentSession({ work, agent, mind, people, tools }));
+      session = new AgentSession({ work, agent, mind, people, tools });
+      ready.resolve(session);
     },
-    isReady: () => mind?.isReachable ?? false,
+    isReady: () => mind !== undefined && mind.isReachable && !session?.isSpent,
   });
 }

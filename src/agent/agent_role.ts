@@ -1,5 +1,5 @@
 import { CapsuleError, type HullRules, newId } from "../base/mod.ts";
-import { type Msg, type SpawnPayload } from "../protocol/control/mod.ts";
+import { ALLOWED_TOOLS_ROLE, type Msg, type SpawnPayload } from "../protocol/control/mod.ts";
 import type { ToolCells, ToolNeeds } from "../session/tools/mod.ts";
 import { type RoleResult, type SessionWork, supervisorRules, upstreamOf, withModelPorts } from "../session/role.ts";
 import { AgentMind } from "./agent_mind.ts";
@@ -131,13 +131,19 @@ export async function openMind({ payload, control }: SessionWork): Promise<Agent
 /** What would have no effect is refused by name. @throws `payload.unsupported` */
 export function refuseUnsupported(payload: SpawnPayload): void {
   const { role, mcp_servers, a2a_peers, args, door, warm, turn } = payload;
+  const isTurn = role === "turn";
   const without = {
     mcp_servers: mcp_servers.length > 0,
     a2a_peers: a2a_peers.length > 0,
     args: args.length > 0,
-    door: door !== undefined && (!warm || role === "turn"),
-    warm: warm && role === "turn",
-    turn: turn !== undefined && role !== "turn",
+    door: door !== undefined && (!warm || isTurn),
+    warm: warm && isTurn,
+    turn: turn !== undefined && !isTurn,
+    // A turn says these itself.
+    output_contract: isTurn && payload.output_contract !== undefined,
+    output_schema: isTurn && payload.output_schema !== undefined,
+    context_seed: isTurn && payload.context_seed.some(({ role }) => role !== ALLOWED_TOOLS_ROLE),
+    "turn.mcp_routes": Object.keys(turn?.mcp_routes ?? {}).length > 0,
   };
   const found = Object.entries(without).find(([, isThere]) => isThere)?.[0];
   if (found === undefined) return;

@@ -111,6 +111,7 @@ export class AgentSession {
         asksBudget: true,
         signal: AbortSignal.any([task.signal, late.signal]),
       });
+      if (end.bug !== undefined) control.logFailure(end.bug);
       keepAnswer(places, task.id, end);
       return end;
     } finally {

@@ -70,6 +70,7 @@ export class LoopThread {
     };
     const end = await runTurn(input, ports);
     pieces.flush();
+    this.#pending.clear();
     return end;
   }
 

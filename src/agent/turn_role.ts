@@ -28,6 +28,7 @@ export async function runTurnSession(work: SessionWork): Promise<RoleResult> {
   work.control.sayReady();
   const taskId = newId("tsk");
   const end = await runSpec(work, { agent, mind, taskId, tools: cells === undefined ? [] : deskTools(cells) });
+  if (end.bug !== undefined) work.control.logFailure(end.bug);
   keepAnswer(work.places, taskId, end);
   return { ...roleResultOf(end), turn: turnResultOf(end) };
 }

@@ -107,6 +107,11 @@ export class SessionControl {
     this.#channel.offer(message);
   }
 
+  /** Logs a failure of the work's own, which nobody else is shown. */
+  logFailure(text: string): void {
+    this.#log.write("error", `A failure of its own: ${text}`);
+  }
+
   /** Settles once nothing holds the loop, which says so when something did. */
   async passBoundary(): Promise<void> {
     if (!this.pause.isHeld || this.signal.aborted) return;

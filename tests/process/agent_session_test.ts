@@ -161,6 +161,8 @@ forExecutable(
   async (bed) => {
     const down = await run(bed, { intelligence: { uri: "http://127.0.0.1:1/v1", model: "m", headers: [] } });
     assertEquals([down.code, down.last?.type, down.failed], [4, "failed", "model.unreachable"]);
+    const health = down.frames.filter(({ type }) => type === "intel_health").map(({ all_down }) => all_down);
+    assertEquals(health, [true]);
     for (
       const [fault, code] of [["401", "model.unauthorized"], ["400", "model.rejected"], [
         "huge",
@@ -196,5 +198,60 @@ forExecutable(
       assertEquals([ended.code, ended.said], [code, [status, true, "so far"]]);
       assertEquals(ended.trace.filter(({ event }) => event === "task_end").map(({ status }) => status), [status]);
     }
+  },
+);
+
+forExecutable(
+  "agent session: somebody who is there is asked by a gate; nobody is asked where nobody is",
+  async (bed) => {
+    const turns = [callOf("request-input", { question: "Which?" }), { when_contains: "the red one", text: "red" }];
+    const asked = await run(bed, { turns, task: { interactive: true } }, (frame) => {
+      if (frame.type !== "gate") return grantAll(frame);
+      return { type: "inject", node: frame["node"], message: "the red one" };
+    });
+    assertEquals(asked.said, ["completed", false, "red"]);
+    const alone = await run(bed, { turns: [turns[0]!, { when_contains: "there is no such tool", text: "alone" }] });
+    assertEquals(alone.said, ["completed", false, "alone"]);
+  },
+);
+
+forExecutable(
+  "agent session: each thing that its payload may not be is refused by its code, and no model is asked",
+  async (bed) => {
+    const remote = { name: "r", url: "https://r.example", headers: [] };
+    const turn = {
+      kind: "turn",
+      system: "",
+      messages: [],
+      tools: [],
+      internal: [],
+      mcp_routes: {},
+      max_rounds: 0,
+      budget_admission: false,
+      idempotency_prefix: "",
+      max_tokens_per_call: 0,
+      turn_id: "",
+    } as const;
+    const digest = `sha256:${"0".repeat(64)}`;
+    const refusals: readonly [NonNullable<AgentOptions["task"]>, string][] = [
+      [{ mcp_servers: [remote] }, "payload.unsupported"],
+      [{ a2a_peers: [remote] }, "payload.unsupported"],
+      [{ args: ["x"] }, "payload.unsupported"],
+      [{ turn }, "payload.unsupported"],
+      [{ role: "turn", turn, warm: true }, "payload.unsupported"],
+      [{ role: "turn", turn, output_contract: "short" }, "payload.unsupported"],
+      [{ role: "turn", turn, context_seed: [{ role: "user", content: "x" }] }, "payload.unsupported"],
+      [{ role: "turn", turn: { ...turn, mcp_routes: { a: ["b", "c"] } } }, "payload.unsupported"],
+    ];
+    for (const [task, code] of refusals) {
+      const refused = await run(bed, { turns: [{ text: "x" }], task });
+      assertEquals([refused.last?.type, refused.failed], ["failed", code], JSON.stringify(task));
+      assertEquals(refused.frames.some(({ type }) => type === "ready"), false);
+    }
+    const prepared = await prepareAgent(bed, {});
+    const { capsule } = prepared.launch.payload;
+    const changed = { ...prepared.launch.payload, capsule: { ...capsule, digest } };
+    await using started = await startPrepared({ ...prepared, launch: { ...prepared.launch, payload: changed } });
+    assertEquals((await endOf(started)).failed, "capsule.changed");
   },
 );

@@ -111,14 +111,14 @@ class Turn {
 
   /** The guards before anything is spent, in their order. */
   #guard(): Ending | undefined {
-    const { maxRounds, maxTokens, deadlineAt } = this.#input;
+    const { maxRounds, deadlineAt } = this.#input;
     const ended = this.#ended();
     if (ended !== undefined) return ended;
     if (this.#ports.now() >= deadlineAt) return DEADLINE;
     if (this.#rounds >= maxRounds) {
       return { status: "exhausted_steps", reason: `all ${maxRounds} rounds are used` };
     }
-    if (this.#tokensLeft() <= 0) return { status: "exhausted_tokens", reason: `all ${maxTokens} tokens are used` };
+    if (this.#tokensLeft() <= 0) return { status: "exhausted_tokens", reason: "its tokens are used up" };
     if (this.#bytes > MAX_TRANSCRIPT_BYTES) {
       return { status: "exhausted_tokens", reason: `the transcript has more than ${MAX_TRANSCRIPT_BYTES} bytes` };
     }
