@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertRejects } from "@std/assert";
 import { CapsuleError } from "../../src/base/mod.ts";
-import { type Bed, forExecutable } from "../harness.ts";
+import { type Bed, forExecutable, forMode } from "../harness.ts";
 import { childrenOf } from "../processes.ts";
 import { CalledTools, type CalledToolsOptions, type TestTool } from "./called_tools.ts";
 
@@ -312,7 +312,8 @@ forExecutable(
   },
 );
 
-forExecutable("tools: with a limit on processor time each call has its own", async (bed) => {
+// Only behind the kernel wall has a process limits.
+forMode("binary", "tools: with a limit on processor time each call has its own", async (bed) => {
   const tools = [{ name: "probe", grants: { limits: { cpu_seconds: 1 } } }];
   await using bench = await CalledTools.open(bed, tools);
   const looping = await bench.call("probe", { do: "loop", text: "x" }, { deadlineMs: 30_000 });
