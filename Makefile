@@ -9,9 +9,9 @@ DENO := .ci/deno
 help: ## print these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "make %-9s %s\n", $$1, $$2}' Makefile
 
-run: capsules ## run a sample capsule on the files in docs/, that delegates to another; its answer, the tree, and what the other did
+run: capsules ## run a sample agent on the files of a folder, without a key; its review, the tree with each one's grants, and what the last did
 	@$(DENO) task --quiet boll lock capsules
-	@echo && $(DENO) task --quiet boll run capsules/relay --accept --mount ./docs:/docs:ro -- count the words
+	@echo && $(DENO) task --quiet boll run capsules/reviewer --accept --mount ./capsules/wasi:/src:ro "Review the code"
 	@$(DENO) task --quiet boll trace tree
 	@echo && $(DENO) task --quiet boll trace show last
 

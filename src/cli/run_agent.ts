@@ -3,12 +3,12 @@ import type { AgentCapsule } from "../manifest/mod.ts";
 import { interrupted } from "../session/mod.ts";
 import { runAgent } from "./agent_run.ts";
 import { readTask } from "./agent_task.ts";
+import { agreeToStart } from "./agree_to_start.ts";
 import type { Arguments } from "./arguments.ts";
 import { buildTools, checkTools } from "./build_tools.ts";
 import { resolveAgent } from "./resolve_agent.ts";
 import type { Resolved } from "./resolve_run.ts";
 import type { Starting } from "./root_capsule.ts";
-import { agreeOnAgent } from "./start_agent.ts";
 import type { Context } from "./verb.ts";
 
 /** `boll run AGENT TASK`. Gives the exit status. */
@@ -20,7 +20,7 @@ export async function runAgentVerb(
   const resolved = resolveAgent(found, args);
   const isDryRun = args.has("dry-run");
   const task = isDryRun ? "" : await readTask(args, resolved.capsule.name, context);
-  const starting = await agreeOnAgent(resolved, { args, context }, { remember: !isDryRun });
+  const starting = await agreeToStart(resolved, { args, context, remember: !isDryRun });
   if (isDryRun) return await dryRun(starting, resolved.capsule);
   try {
     return await runAgent(starting, task);

@@ -1,20 +1,18 @@
 import { CapsuleError, printableJson, printableLine } from "../base/mod.ts";
-import { achievedContainment, checkFloor } from "../grants/mod.ts";
-import { probeHull } from "../hull/mod.ts";
-import { type Capsule, digestCapsule } from "../manifest/mod.ts";
-import { interrupted, isCompiled } from "../session/mod.ts";
+import type { Capsule } from "../manifest/mod.ts";
+import { interrupted } from "../session/mod.ts";
+import { agreeToStart } from "./agree_to_start.ts";
 import type { Arguments } from "./arguments.ts";
 import { resolveAsking } from "./ask_for_grants.ts";
-import { obtainConsent } from "./consent.ts";
-import { findRunLock } from "./consent_scope.ts";
 import { GRANT_OPTIONS } from "./grant_flags.ts";
-import { warnOf, warnOfContainment } from "./report_ending.ts";
-import { asCommand } from "./resolve_run.ts";
-import { MAX_QUEUE, readNumber, servingOptions } from "./serving_options.ts";
+import { NOTED_MODEL_OPTIONS, readModelFlags } from "./model_flags.ts";
+import { resolveAgent } from "./resolve_agent.ts";
+import { isAgentRun } from "./resolve_run.ts";
 import { ServedCapsule, type ServedEnding } from "./served_capsule.ts";
+import { MAX_QUEUE, readNumber, servingOptions } from "./serving_options.ts";
 import type { Context, Verb } from "./verb.ts";
 
-/** `boll serve CAPSULE`: a command capsule behind an A2A door, each message a task. */
+/** `boll serve CAPSULE`: a command or an agent behind an A2A door, each message a task. */
 export const verb: Verb = {
   name: "serve",
   summary: "Serve a capsule to other agents (A2A)",
@@ -24,13 +22,17 @@ export const verb: Verb = {
     { name: "name", value: "NAME", summary: "Keep tasks, token and port under this name" },
     { name: "port", value: "PORT", summary: "Listen on this port (any that is free)" },
     { name: "bind", value: "ADDRESS", summary: "Listen on this address (127.0.0.1)" },
-    { name: "host", value: "NAME", repeatable: true, summary: "Answer to this name, too" },
+    { name: "host", value: "NAME", repeatable: true, summary: "Answer to this name, too", isNoted: true },
     { name: "open", summary: "Let everybody in, without a token" },
     { name: "queue", value: "N", summary: "Tasks that may wait, the next is rejected (256)" },
     { name: "task-timeout", value: "DURATION", summary: "End a task after 30s, 5m, at most 1h" },
-    ...GRANT_OPTIONS.filter(({ name }) => name !== "deadline"),
+    ...GRANT_OPTIONS.filter(({ name }) => name !== "deadline").map((option) =>
+      option.name === "containment" ? { ...option, isNoted: true as const } : option
+    ),
+    ...NOTED_MODEL_OPTIONS,
     ...servingOptions("Print JSON, with the owner's token"),
   ],
+  notes: ["Also --host NAME, --containment CLASS; agents: --uri --model --dialect --api-key"],
   run: runVerb,
 };
 
@@ -47,38 +49,22 @@ export interface ServeFlags {
 
 async function runVerb(args: Arguments, context: Context): Promise<number> {
   const flags = readServeFlags(args);
-  const resolved = asCommand(await resolveAsking(args.operands[0]!, args, context));
-  refuseUnserved(resolved.capsule);
-  const digests = digestCapsule(resolved.capsule);
-  if (!args.has("quiet")) warnOf(resolved, context);
-  const lock = await findRunLock(resolved);
-  await obtainConsent({ resolved, digest: digests.capsule, lock, accept: args.has("accept"), remember: true }, context);
-  const never = new AbortController().signal;
-  const interrupts = context.watchInterrupts?.() ?? { first: never, second: never };
-  const probe = probeHull();
-  const { grants } = resolved.grants;
-  const containment = achievedContainment(probe, { compiled: isCompiled, net: grants.net });
-  checkFloor(grants, containment);
-  if (!args.has("quiet")) {
-    warnOfContainment(containment, context);
-    if (flags.open) context.stderr.write("boll: warning: the door is open: whoever reaches it may send tasks\n");
+  const found = await resolveAsking(args.operands[0]!, args, context);
+  refuseUnserved(found.capsule);
+  if (!isAgentRun(found)) readModelFlags(args, found.capsule);
+  const starting = await agreeToStart(isAgentRun(found) ? resolveAgent(found, args) : found, {
+    args,
+    context,
+    inputs: ["whoever reaches its door"],
+  });
+  if (flags.open && !args.has("quiet")) {
+    context.stderr.write("boll: warning: the door is open: whoever reaches it may send tasks\n");
   }
   try {
-    const ending = await ServedCapsule.run({
-      resolved,
-      digests,
-      args,
-      context,
-      lock,
-      flags,
-      interrupts,
-      containment: { ...(grants.containment === undefined ? {} : { declared: grants.containment }), ...containment },
-      kernel: { landlock: probe.landlockAbi > 0, seccomp: probe.seccomp },
-    });
-    return report(ending, args, context);
+    return report(await ServedCapsule.run({ ...starting, flags }), args, context);
   } catch (error) {
     // While its component was built: there was no session yet.
-    if (!interrupts.first.aborted) throw error;
+    if (!starting.interrupts.first.aborted) throw error;
     return report({ session_id: "", ...interrupted() }, args, context);
   }
 }

@@ -9,10 +9,10 @@ import { describeFound } from "./problems.ts";
 const OWN_TOOLS: readonly string[] = [
   "delegate-task",
   "finish",
-  "read-skill",
   "request-input",
   "send-message",
   "submit-plan",
+  "use-skill",
 ];
 
 /** Headers that are the connection's own, or that would say who asks. */

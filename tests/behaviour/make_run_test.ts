@@ -3,7 +3,7 @@ import { Bed, REPOSITORY } from "../harness.ts";
 
 const { DENO_DIR, HOME = "", PATH = "" } = Deno.env.toObject();
 
-Deno.test("make run: a sample delegates to another, without a question, and what became of both is drawn", async () => {
+Deno.test("make run: an agent delegates to another, without a key or a question, and what became of all is drawn", async () => {
   await using bed = new Bed("source");
   const command = new Deno.Command("make", {
     args: ["run"],
@@ -16,16 +16,13 @@ Deno.test("make run: a sample delegates to another, without a question, and what
   const { code, stdout: bytes, stderr } = await command.output();
   const stdout = new TextDecoder().decode(bytes);
   assertEquals(code, 0, `${stdout}\n${new TextDecoder().decode(stderr)}`);
-  assertMatch(stdout, /^\[delegate-task\] delegation dlg_[0-9a-f]{32} to word-count@0\.1\.0 ended ok:$/m);
-  assertMatch(stdout, /^<untrusted-content source=delegation:word-count>$/m);
-  assertMatch(stdout, /^\d+ files: \d+ lines, \d+ words, \d+ bytes\. Report: \/workdir\/report\.txt$/m);
-  assertMatch(stdout, /^relay 0\.1\.0 {2}completed {2}.*\n│ {2}\/workdir rw; \/docs ro; spawn word-count$/m);
-  assertMatch(
-    stdout,
-    /^└─ word-count 0\.1\.0 {2}ok {2}.* {2}answered \d+ bytes {2}ses_.*\n {6}\/workdir rw; \/data ro$/m,
-  );
+  assertMatch(stdout, /^# Review of \/src$/m);
+  assertMatch(stdout, /^reviewer 0\.1\.0 {2}completed {2}.*\n│ {2}\/src ro; spawn summarizer$/m);
+  assertMatch(stdout, /^├─ summarizer 0\.1\.0 {2}ok {2}.* {2}answered \d+ bytes {2}ses_.*\n│ {5}\/src ro$/m);
+  assertMatch(stdout, /^└─ summarizer 0\.1\.0 {2}ok {2}.* {2}answered \d+ bytes {2}ses_.*\n {6}\/src ro$/m);
+  assertMatch(stdout, /tool=read-file is_error=false/);
   assertStringIncludes(stdout, "walls            imports, permissions");
-  assertEquals(bed.sessions().length, 2);
+  assertEquals(bed.sessions().length, 3);
 });
 
 Deno.test("README: its tour runs what `make run` does", () => {

@@ -56,3 +56,19 @@ forEachMode(
     assertStringIncludes(unbound.stderr, "--mount");
   },
 );
+
+forEachMode(
+  "reviewer: reads a folder with its tools, has two files summarized by another agent, and answers",
+  async (bed) => {
+    const lock = await bed.run(["lock", `${REPOSITORY}/capsules`]);
+    assertEquals(lock.code, 0, lock.stderr);
+    const mount = ["--mount", `${REPOSITORY}/capsules/wasi:/src:ro`];
+    const args = ["run", "--accept", "--json", ...mount, `${REPOSITORY}/capsules/reviewer`, "Review the code"];
+    const { code, stdout, stderr, lastLine } = await bed.run(args);
+    assertEquals(code, 0, stderr);
+    assertStringIncludes(stdout, "# Review of /src\n\n## stdio.js\n");
+    const report = JSON.parse(lastLine);
+    assertEquals([report.status, report.usage.output_tokens], ["completed", 234]);
+    assertEquals(bed.sessions().length, 3);
+  },
+);
