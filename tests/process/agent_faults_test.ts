@@ -97,7 +97,11 @@ for (const dialect of DIALECTS) {
     async (bed) => {
       await using elsewhere = ModelServer.start({ turns: [{ text: "no" }] });
       for (const [faults, exitCode, code, words] of FATAL) {
-        await using server = ModelServer.start({ turns: [{ text: "x" }], faults, redirectTo: elsewhere.url });
+        await using server = ModelServer.start({
+          turns: [{ text: "x" }],
+          faults,
+          redirectTo: `${elsewhere.url}/messages`,
+        });
         const workspace = new AgentWorkspace(bed);
         await workspace.agent("lead", {
           inference: { ...modelAt(server, dialect), api_key: "${THE_KEY}" },

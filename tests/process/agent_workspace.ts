@@ -16,6 +16,7 @@ export interface WorkspaceAgent {
   readonly tools?: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
   readonly grants?: Readonly<Record<string, unknown>>;
   readonly secrets?: Readonly<Record<string, readonly string[]>>;
+  readonly trace?: Readonly<Record<string, unknown>>;
 }
 
 /** The agents in a bed's folder. */

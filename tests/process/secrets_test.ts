@@ -6,23 +6,9 @@ import { type SessionChild, Supervisor } from "../../src/supervisor/tree/mod.ts"
 import { type Bed, forExecutable } from "../harness.ts";
 import { childrenOf } from "../processes.ts";
 import { prepareGuest, waitForText } from "./running_session.ts";
+import { seenOf, textsBelow } from "./seen_secrets.ts";
 
 const SECRET = "hunter2-in-the-clear";
-
-/** Everything on disk below a folder, names and all; what is no file or folder has no text. */
-function textsBelow(folder: string): string {
-  return [...Deno.readDirSync(folder)].map(({ name, isDirectory, isFile }) => {
-    const path = `${folder}/${name}`;
-    const text = isDirectory ? textsBelow(path) : isFile ? new TextDecoder().decode(Deno.readFileSync(path)) : "";
-    return `${path}\n${text}`;
-  }).join("\n");
-}
-
-/** Arguments, environment and names of a process and of all below it. */
-function seenOf(pid: number): string {
-  const read = (name: string) => Deno.readTextFileSync(`/proc/${pid}/${name}`);
-  return [read("cmdline"), read("environ"), read("comm"), ...childrenOf(pid).map(seenOf)].join("\n");
-}
 
 /** A supervisor that keeps all that it is told, by every way there is. */
 class Tree implements AsyncDisposable {
