@@ -49,18 +49,7 @@ export class LoopWorker implements Disposable {
     this.#worker = new Worker(new URL(ENTRY, import.meta.url), {
       type: "module",
       name: "loop",
-      deno: {
-        permissions: {
-          net: net.length === 0 ? false : [...net],
-          read: false,
-          write: false,
-          env: false,
-          run: false,
-          ffi: false,
-          sys: false,
-          import: false,
-        },
-      },
+      deno: { permissions: onlyNet(net) },
     });
     this.#worker.onmessage = ({ data }: MessageEvent<FromLoop>) => this.#hear(data);
     this.#failure = new Promise((_, reject) => {
@@ -153,6 +142,21 @@ export class LoopWorker implements Disposable {
   #post(message: ToLoop): void {
     this.#worker.postMessage(message);
   }
+}
+
+type WorkerPermissions = Exclude<NonNullable<NonNullable<WorkerOptions["deno"]>["permissions"]>, string>;
+
+function onlyNet(net: readonly string[]): WorkerPermissions {
+  return {
+    net: net.length === 0 ? false : [...net],
+    read: false,
+    write: false,
+    env: false,
+    run: false,
+    ffi: false,
+    sys: false,
+    import: false,
+  };
 }
 
 function codeOf(code: string): ErrorCode {

@@ -139,6 +139,27 @@ const CHANGES: readonly Change[] = [
     replace:
       `import { attackFolders, isAttack } from "../../tests/sandbox/variant/attacking_session.ts"; const FLUSH_MS =`,
   },
+  // A loop's thread does what its model's name says, with what the executable has where wall 2 does not stand.
+  {
+    file: "src/agent/loop_worker.ts",
+    find: "deno: { permissions: onlyNet(net) }",
+    replace: `deno: { permissions: stands(2) ? onlyNet(net) : ${ALL_PERMISSIONS} }`,
+  },
+  {
+    file: "src/agent/loop_worker.ts",
+    find: "const LAST_WORD_MS =",
+    replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts"; const LAST_WORD_MS =`,
+  },
+  {
+    file: "src/agent/loop_thread.ts",
+    find: "async open(opened: OpenModel): Promise<void> {",
+    replace: "async open(opened: OpenModel): Promise<void> { await attackFromLoop(opened.intelligence);",
+  },
+  {
+    file: "src/agent/loop_thread.ts",
+    find: "const GATHER_MS =",
+    replace: `import { attackFromLoop } from "../../tests/sandbox/variant/attacking_loop.ts"; const GATHER_MS =`,
+  },
   // Wall 4: nothing is raised, in the supervisor or in the cell, and they believe it was.
   {
     file: "src/hull/process_hull.ts",
