@@ -25,6 +25,8 @@ export interface ServeOptions {
   readonly grants?: Record<string, unknown>;
   /** The capsule's folder or component; default the probe, whose task is the JavaScript that it runs. */
   readonly capsule?: string;
+  /** After this time it is killed; default a minute. */
+  readonly safetyNetMs?: number;
 }
 
 /** A capsule whose task is the JavaScript that it runs; what that gives is printed as JSON. */
@@ -48,9 +50,13 @@ export async function servedProbe(
 }
 
 /** Starts serving and comes back when the door is open. */
-export async function serve(bed: Bed, { flags = [], grants, capsule }: ServeOptions = {}): Promise<Served> {
+export async function serve(
+  bed: Bed,
+  { flags = [], grants, capsule, safetyNetMs }: ServeOptions = {},
+): Promise<Served> {
   const path = capsule ?? await servedProbe(bed, grants);
-  const running = bed.start(["serve", path, "--accept", "--json", ...flags]);
+  const net = safetyNetMs === undefined ? {} : { safetyNetMs };
+  const running = bed.start(["serve", path, "--accept", "--json", ...flags], net);
   const line = await running.stdout.waitFor("}\n").catch(async (error) => {
     throw new Error(`${error.message}; stderr: ${(await running.result()).stderr}`);
   });

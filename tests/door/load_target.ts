@@ -1,0 +1,79 @@
+/**
+ * What `load.ts` loads: two doors in a process from source, or one `dist/boll serve` of a guest, as a person has it.
+ * @module
+ */
+import { Bed } from "../harness.ts";
+import { childrenOf } from "../processes.ts";
+import { serve } from "../process/served.ts";
+
+/** One or two open doors. */
+export interface LoadTarget extends AsyncDisposable {
+  /** Where the task that is read runs, and where messages go. */
+  readonly talking: number;
+  readonly answering: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The message that starts the task that is read. */
+  readonly talk: string;
+  /** The message that comes so often. */
+  message(count: number): string;
+  /** The process that the door is in. */
+  readonly pid: number;
+  /** The name of the metric that counts the readers that were too slow. */
+  readonly dropped: string;
+}
+
+const VERSION = { "a2a-version": "1.0" };
+const FILLER = "x".repeat(500);
+const LONG_FILLER = "x".repeat(2_000);
+
+/** Doors whose work is nothing, and a task that says something for each message. */
+export async function openSource(): Promise<LoadTarget> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["run", "--quiet", "--allow-all", "--no-check", new URL("./load_doors.ts", import.meta.url).pathname],
+    stdin: "null",
+    stdout: "piped",
+  }).spawn();
+  let said = "";
+  for await (const text of child.stdout.pipeThrough(new TextDecoderStream()).values({ preventCancel: true })) {
+    said += text;
+    if (said.endsWith("\n")) break;
+  }
+  const [talking, answering] = said.trim().split(" ").map(Number) as [number, number];
+  return {
+    talking,
+    answering,
+    headers: VERSION,
+    talk: "go",
+    message: (count) => `${count} ${FILLER}`,
+    pid: child.pid,
+    dropped: "boll_load_dropped",
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.stdout.cancel().catch(() => {});
+      await child.status;
+    },
+  };
+}
+
+/** `dist/boll serve --queue 9999`: one task talks fifty times a second, and all messages behind it wait for it. */
+export async function openExecutable(): Promise<LoadTarget> {
+  const bed = new Bed("binary");
+  const flags = ["--queue", "9999", "--task-timeout", "1h", "--name", "loaded"];
+  const grants = { limits: { output_bytes: 1_000_000_000 } };
+  const served = await serve(bed, { flags, grants, safetyNetMs: 3_600_000 });
+  const port = Number(new URL(served.url).port);
+  const [session] = childrenOf(served.pid);
+  return {
+    talking: port,
+    answering: port,
+    headers: { ...VERSION, authorization: `Bearer ${served.token}` },
+    talk: `for (;;) { print("${LONG_FILLER}"); monotonicClock.subscribeDuration(20_000_000).block(); }`,
+    message: (count) => `"${count} ${FILLER}"`,
+    pid: session!,
+    dropped: "boll_door_readers_dropped_total",
+    async [Symbol.asyncDispose]() {
+      await served.stop();
+      await bed[Symbol.asyncDispose]();
+    },
+  };
+}
