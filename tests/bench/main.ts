@@ -19,6 +19,7 @@ import { type Part, PARTS, partsOf, programsFor } from "./parts.ts";
 import { installPeers, type Peers } from "./peers.ts";
 import { compilePrograms, type Programs } from "./programs.ts";
 import { type Findings, writeReport } from "./report.ts";
+import { timeServed } from "./served.ts";
 import { servicesOf } from "./services.ts";
 import { timeServices } from "./serving.ts";
 import { measureTree, setUpTree } from "./sessions.ts";
@@ -36,6 +37,7 @@ const ROUNDS = isQuick
     tree: { starts: 2, bursts: 1, roundTrips: 200, events: 1_000, crowds: [1, 3], results: 50 },
     home: { runs: 2, sessions: 100 },
     doors: { bursts: 1, messages: 20 },
+    served: { messages: 2 },
     tools: { calls: 5, cells: 1 },
   }
   : {
@@ -43,6 +45,7 @@ const ROUNDS = isQuick
     tree: { starts: 40, bursts: 5, roundTrips: 5_000, events: 100_000, crowds: [1, 8, 64], results: 10_000 },
     home: { runs: 20, sessions: 10_000 },
     doors: { bursts: 5, messages: 1_000 },
+    served: { messages: 20 },
     tools: { calls: 200, cells: 10 },
   };
 
@@ -77,7 +80,10 @@ async function measure(): Promise<Findings> {
     ...await take("outgoing", async () => ({
       outgoing: await timeOutgoing(scratch, programs, services[0]!, ROUNDS.outgoing),
     })),
-    ...await take("doors", async () => ({ doors: await timeDoors(programs, ROUNDS.doors) })),
+    ...await take("doors", async () => ({
+      doors: await timeDoors(programs, ROUNDS.doors),
+      served: await timeServed(ROUNDS.served),
+    })),
     ...await take("sessions", async () => ({ starts: await measureOf("starts") })),
     ...await take("crowds", async () => ({ crowds: await measureOf("crowds") })),
     ...await take("frames", async () => ({ frames: await measureOf("frames") })),

@@ -1,11 +1,12 @@
 import type { DoorTiming } from "./doors.ts";
-import { writeDoors } from "./doors_report.ts";
+import { writeDoors, writeServed } from "./doors_report.ts";
 import type { OperationTiming } from "./file_operations.ts";
 import type { FullHome } from "./full_home.ts";
 import type { Machine } from "./machine.ts";
 import { writeOutgoing, writeServing } from "./network_report.ts";
 import type { OutgoingTiming } from "./outgoing.ts";
 import type { Peers } from "./peers.ts";
+import type { ServedTiming } from "./served.ts";
 import type { ServiceTiming } from "./serving.ts";
 import { writeCrowds, writeFrames, writeFullHome, writeResults, writeStarts } from "./sessions_report.ts";
 import type { StartUpTiming } from "./start_up.ts";
@@ -29,6 +30,7 @@ export interface Findings {
   readonly outgoing?: readonly OutgoingTiming[];
   /** The first is what the other is compared with. */
   readonly doors?: readonly DoorTiming[];
+  readonly served?: readonly ServedTiming[];
   readonly starts?: StartsResult;
   readonly crowds?: readonly CrowdResult[];
   readonly frames?: FramesResult;
@@ -48,6 +50,7 @@ export function writeReport(findings: Findings): string {
     findings.tools && writeTools(findings.tools),
     findings.outgoing && writeOutgoing(findings.outgoing),
     findings.doors && writeDoors(findings.doors),
+    findings.served && writeServed(findings.served),
     findings.starts && writeStarts(findings.starts),
     findings.crowds && writeCrowds(findings.crowds),
     findings.frames && writeFrames(findings.frames),

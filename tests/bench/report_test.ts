@@ -29,6 +29,7 @@ const FINDINGS: Findings = {
     { name: "the SDK", loads: [{ connections: 1, messagesPerSecond: 1_000 }], firstEventMs: 1, lastEventMs: 2 },
     { name: "the door", loads: [{ connections: 1, messagesPerSecond: 1_500 }], firstEventMs: 0.5, lastEventMs: 1 },
   ],
+  served: [{ name: "cat", spareMs: 101.4, atOnceMs: 285, queuedMs: 221.6 }],
   tools: [{ thread: "its own", spacedMs: 2, backToBackMs: 5.5, newCellMs: 300 }],
   outgoing: [{ parallel: 16, guestPerSecond: 100, fetchPerSecond: 450 }],
   starts: {
@@ -79,6 +80,7 @@ Deno.test("writeReport puts each ratio beside its target, met or missed", () => 
   ]);
   assertEquals(row(page, "16"), ["| 16 | 100 | 450 | 4.5 |"]);
   assertEquals(row(page, "the door"), ["| the door | 1 | 1500 | 1.50 | 0.50 | 1.00 |"]);
+  assertEquals(row(page, "cat"), ["| cat | 101 | 285 | 222 |"]);
 });
 
 Deno.test("writeReport puts what was found of sessions, frames, results and a full home beside its target", () => {
