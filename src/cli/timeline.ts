@@ -1,5 +1,7 @@
 import { printableLine } from "../base/mod.ts";
 import type { SessionState, TraceEvent, TraceProblem } from "../records/mod.ts";
+import { agentSummary, contentLines } from "./agent_summary.ts";
+import { fields, list, text } from "./foreign_value.ts";
 import type { Paint } from "./paint.ts";
 import { byteSize } from "./quantities.ts";
 
@@ -95,6 +97,8 @@ export class Timeline {
     }
     if (event.event === "walls") return wallsRaised(event);
     if (event.event === "session_end") return this.#ending(event);
+    const ofAgent = agentSummary(event);
+    if (ofAgent !== undefined) return ofAgent;
     const { event: _event, ts: _ts, session_id: _id, ...rest } = event;
     return Object.entries(rest).map(([name, value]) => `${printableLine(name, 40)}=${text(value)}`).join(" ");
   }
@@ -114,7 +118,7 @@ export class Timeline {
         .map(([name, count]) => `${text(count)} more ${printableLine(name, 40)} events were counted, not recorded`);
       return [...(event["detail"] === undefined ? [] : [text(event["detail"])]), ...dropped];
     }
-    if (event.event !== "denied") return [];
+    if (event.event !== "denied") return contentLines(event);
     const { flag, manifest } = fields(event["allow"]);
     return [
       ...(flag === undefined ? [] : [`would allow it: ${text(flag)}`]),
@@ -177,17 +181,4 @@ function grantLines(value: unknown): string[] {
 function isoTime(ts: number): string {
   const date = new Date(ts);
   return Number.isNaN(date.getTime()) ? text(ts) : date.toISOString().replace("T", " ").replace("Z", " UTC");
-}
-
-function fields(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Record<string, unknown> : {};
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-function text(value: unknown): string {
-  if (value === undefined) return "?";
-  return printableLine(typeof value === "string" ? value : JSON.stringify(value) ?? "?");
 }
