@@ -129,6 +129,25 @@ forExecutable(
 );
 
 forExecutable(
+  "agent: a component that is its tool asks by the same gate, and delegates to nobody without a grant",
+  async (bed) => {
+    await using started = await start(bed, {
+      tools: { probe: "tool_probe" },
+      task: { warm: true },
+      turns: [
+        callOf("probe", { do: "ask", text: "Which one?" }),
+        { when_contains: "the red one", ...callOf("probe", { do: "delegate", capsule: "worker" }) },
+        { when_contains: "The tool failed", text: "red it is" },
+      ],
+    });
+    const gate = await nth(started, "gate", 1);
+    assertEquals(gate["payload"], { question: "Which one?" });
+    await started.session.send({ type: "inject", node: gate["node"], message: "the red one" });
+    assertEquals(outcomeOf(await nth(started, "turn", 1)), ["completed", false, "red it is"]);
+  },
+);
+
+forExecutable(
   "agent: paused it stands still at the next boundary and answers pings; resumed it goes on; cancel beats pause",
   async (bed) => {
     const turns = [callOf("nix"), { text: "done" }];
@@ -193,7 +212,11 @@ forExecutable(
       const asked = await session.waitFor("tool_request");
       await session.send({ type: "swap_intel", uri: old.url, model: "never", policy });
       await session.send({ type: "swap_intel", uri: fresh.url, model, policy });
+      await session.send({ type: "pause" });
       await session.send({ type: "tool_result", id: asked["id"], result: "done", is_error: false });
+      await session.waitFor("loop.paused");
+      assertEquals(fresh.requests.length, 0);
+      await session.send({ type: "resume" });
       const result = await session.result();
       const turn = result.last!["turn"] as { status: string; text: string; messages: unknown[] };
       assertEquals([turn.status, turn.text, turn.messages.length], ["completed", "answered", restart ? 2 : 4]);
