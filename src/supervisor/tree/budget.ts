@@ -1,13 +1,21 @@
 import { type BudgetGrant, MAX_BUDGET_WAIT_MS } from "../../protocol/control/mod.ts";
 
+/** What a session holds: what it was admitted with, what it may spend by now, what it has spent. */
+interface Held {
+  readonly admitted: number;
+  reserved: number;
+  used: number;
+}
+
 /**
  * The tokens of one tree. A session's reservation is taken when it is admitted, used up by what it says it spent, and
- * what is left of it goes back when it ends, once. What was spent stays spent.
+ * what is left of it goes back when it ends, once. What it was let have for one round goes back when that round is paid:
+ * whoever then waits for those it started would keep from them what they wait for. What was spent stays spent.
  */
 export class TreeBudget {
   readonly ceiling: number;
   #spent = 0;
-  readonly #held = new Map<string, { reserved: number; used: number }>();
+  readonly #held = new Map<string, Held>();
 
   /** @param ceiling tokens, 0 or more */
   constructor(ceiling: number) {
@@ -19,9 +27,7 @@ export class TreeBudget {
 
   /** Tokens that nobody has spent or reserved; below 0 when sessions spent more than they had reserved. */
   get available(): number {
-    let open = 0;
-    for (const { reserved, used } of this.#held.values()) open += Math.max(0, reserved - used);
-    return this.ceiling - this.#spent - open;
+    return this.#unspent - [...this.#held.values()].reduce((sum, held) => sum + openOf(held), 0);
   }
 
   get spent(): number {
@@ -37,15 +43,19 @@ export class TreeBudget {
   reserve(key: string, tokens: number): boolean {
     if (this.#held.has(key)) throw new TypeError(`Reserve tokens: ${key} holds a reservation already`);
     if (!Number.isSafeInteger(tokens) || tokens < 1 || tokens > this.available) return false;
-    this.#held.set(key, { reserved: tokens, used: 0 });
+    this.#held.set(key, { admitted: tokens, reserved: tokens, used: 0 });
     return true;
   }
 
-  /** Takes a delta off the session's reservation; beyond it, off the tree. False when the session holds none (any more). */
+  /**
+   * Takes the price of a round off the session's reservation; beyond it, off the tree. False when the session holds none
+   * (any more).
+   */
   settle(key: string, tokens: number): boolean {
     const held = this.#held.get(key);
     if (held === undefined) return false;
     held.used = saturate(held.used + tokens);
+    held.reserved = Math.max(held.admitted, held.used);
     this.#spent = saturate(this.#spent + tokens);
     return true;
   }
@@ -58,6 +68,15 @@ export class TreeBudget {
     if (missing > this.available) return false;
     held.reserved = Math.max(held.reserved, held.used + tokens);
     return true;
+  }
+
+  /** Whether it could be covered once all others had given back what they hold. */
+  couldCover(key: string, tokens: number): boolean {
+    return this.#held.has(key) && tokens <= this.#unspent;
+  }
+
+  get #unspent(): number {
+    return this.ceiling - this.#spent;
   }
 
   /** Gives back what is left of the reservation. False the second time. */
@@ -88,7 +107,7 @@ const MIN_WAIT_MS = 100;
 
 /**
  * Admits what the session's own limit and the tree cover; else admits it on the cheaper model if that fits; else lets
- * it wait while others hold reservations that may come back; else refuses.
+ * it wait for reservations of others, if those would do when they come back; else refuses.
  */
 export function decideBudget(budget: TreeBudget, ask: BudgetAsk): BudgetVerdict {
   const { key, estimate, ownLeft, cheaper } = ask;
@@ -101,7 +120,7 @@ export function decideBudget(budget: TreeBudget, ask: BudgetAsk): BudgetVerdict 
   if (wanted > ownLeft) {
     return { kind: "refuse", reason: `the session has ${Math.max(0, ownLeft)} tokens left, wanted ${wanted}` };
   }
-  if (budget.holders > 1) return { kind: "wait", waitMs: WAIT_FOR_OTHERS_MS };
+  if (budget.couldCover(key, wanted)) return { kind: "wait", waitMs: WAIT_FOR_OTHERS_MS };
   return { kind: "refuse", reason: `the tree has ${Math.max(0, budget.available)} tokens left, wanted ${wanted}` };
 }
 
@@ -116,6 +135,10 @@ export function toBudgetGrant(id: number, verdict: BudgetVerdict): BudgetGrant {
     case "refuse":
       return { ...grant, reason: verdict.reason };
   }
+}
+
+function openOf({ reserved, used }: Held): number {
+  return Math.max(0, reserved - used);
 }
 
 function saturate(tokens: number): number {

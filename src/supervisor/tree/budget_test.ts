@@ -64,6 +64,21 @@ Deno.test("decideBudget: what it admits is reserved, so that two sessions never 
   assertEquals(decideBudget(budget, { key: "b", estimate: 60, ownLeft: 100 }), { kind: "admit" });
 });
 
+Deno.test("decideBudget: what a round did not use is another's once it is paid; who waits for a child starves it of nothing", () => {
+  const budget = new TreeBudget(6_000);
+  budget.reserve("parent", 1);
+  budget.reserve("child", 1);
+  const ask = (key: string) => decideBudget(budget, { key, estimate: 4_100, ownLeft: 6_000 });
+  assertEquals([ask("parent").kind, ask("child").kind], ["admit", "wait"]);
+  budget.settle("parent", 20);
+  assertEquals([ask("child").kind, ask("parent").kind], ["admit", "wait"]);
+  budget.settle("child", 2_000);
+  // Nobody holds what is missing: no waiting would bring it.
+  const late = ask("parent");
+  assertEquals(late, { kind: "refuse", reason: "the tree has 3980 tokens left, wanted 4100" });
+  assertEquals([budget.spent, budget.holders], [2_020, 2]);
+});
+
 Deno.test("toBudgetGrant: yes, perhaps on another model; later, in 100 ms to 60 s; no, with the reason", () => {
   const grant = { type: "budget_grant", id: 7, wait_ms: 0 };
   assertEquals(toBudgetGrant(7, { kind: "admit" }), { ...grant, ok: true } as BudgetGrant);
