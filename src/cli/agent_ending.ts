@@ -34,12 +34,11 @@ export function readWholeAnswer(places: Pick<SessionPlaces, "out"> | undefined):
   }
 }
 
-/** Writes an answer to stdout: as it is, and safe on a terminal, which does what it is told. */
+/** Writes an answer to stdout, with a newline at its end: as it is, and safe on a terminal, which does what it is told. */
 export function printAnswer(answer: string, { context: { stdout } }: Pick<Starting, "context">): void {
   if (answer === "") return;
-  if (!stdout.isTerminal) return stdout.write(answer);
-  const safe = printable(answer);
-  stdout.write(safe.endsWith("\n") ? safe : `${safe}\n`);
+  const text = stdout.isTerminal ? printable(answer) : answer;
+  stdout.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
 /** What there is to say of the end of an agent's session. */

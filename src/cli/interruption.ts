@@ -18,6 +18,11 @@ export function watchInterrupts(): { readonly first: AbortSignal; readonly secon
   return { first: first.signal, second: second.signal };
 }
 
+/** The same, for who goes on: each signal is heard, and ends nothing by itself. */
+export function hearInterrupts(hear: (kind: "interrupt" | "end") => void): void {
+  for (const name of SIGNALS) Deno.addSignalListener(name, () => hear(name === "SIGINT" ? "interrupt" : "end"));
+}
+
 /** From the call on, a write past a limit of the caller's (`ulimit -f`) is an error of that write, and no death. */
 export function outliveFileLimit(): void {
   if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});

@@ -1,5 +1,5 @@
 import { CapsuleError, writeAll } from "../base/mod.ts";
-import { outliveFileLimit, watchInterrupt, watchInterrupts } from "./interruption.ts";
+import { hearInterrupts, outliveFileLimit, watchInterrupt, watchInterrupts } from "./interruption.ts";
 import { readVariable } from "./read_variable.ts";
 import { type Context, StdoutClosed, type TextSink } from "./verb.ts";
 
@@ -15,6 +15,9 @@ export function processContext(): Context {
     readInput,
     watchInterrupt,
     watchInterrupts,
+    hearInterrupts,
+    readLines,
+    isInteractive: Deno.stdin.isTerminal(),
   };
 }
 
@@ -60,6 +63,25 @@ async function readInput(maxBytes: number): Promise<Uint8Array | undefined> {
     at += chunk.length;
   }
   return whole;
+}
+
+async function* readLines(maxBytes: number): AsyncIterable<string> {
+  let open = "";
+  for await (const text of Deno.stdin.readable.pipeThrough(new TextDecoderStream())) {
+    const lines = (open + text).split("\n");
+    open = lines.pop()!;
+    for (const line of lines) yield bounded(line, maxBytes);
+    bounded(open, maxBytes);
+  }
+  if (open !== "") yield open;
+}
+
+/** @throws `usage.bad_value` */
+function bounded(line: string, maxBytes: number): string {
+  if (line.length > maxBytes) {
+    throw new CapsuleError("usage.bad_value", `Read stdin: found a line of more than the allowed ${maxBytes} bytes`);
+  }
+  return line.replace(/\r$/, "");
 }
 
 /** The longest line that a terminal gives at once (termios, canonical mode), bytes. */

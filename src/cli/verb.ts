@@ -63,6 +63,12 @@ export interface Context {
   readonly watchInterrupt?: () => AbortSignal;
   /** The same for a verb that drains: the second signal ends it at once. */
   readonly watchInterrupts?: () => { readonly first: AbortSignal; readonly second: AbortSignal };
+  /** The same for a verb that goes on: hears of each signal, `interrupt` being the one of Ctrl-C. */
+  readonly hearInterrupts?: (hear: (kind: "interrupt" | "end") => void) => void;
+  /** The lines of standard input as they come, without their ends; each of at most so many bytes. */
+  readonly readLines?: (maxBytes: number) => AsyncIterable<string>;
+  /** Whether standard input is a terminal. */
+  readonly isInteractive?: boolean;
   /** One line that a person types, without its end; empty at the end of input. Absent: nobody is there to ask. */
   readonly readAnswer?: () => string;
   /** All of standard input, at most so many bytes; nothing when there is more. Absent: there is none. */

@@ -10,6 +10,7 @@ export interface VerbEntry {
 /** All verbs, in the overview's order. Each import is literal, so that a bundle can hold it. */
 export const VERBS: readonly VerbEntry[] = [
   { name: "run", summary: "Run a capsule behind its walls", load: () => import("./run.ts") },
+  { name: "chat", summary: "Talk to an agent", load: () => import("./chat.ts") },
   { name: "serve", summary: "Serve a capsule to other agents (A2A)", load: () => import("./serve.ts") },
   { name: "send", summary: "Send a message to an A2A agent", load: () => import("./send.ts") },
   { name: "watch", summary: "Follow a task of an A2A agent", load: () => import("./watch.ts") },

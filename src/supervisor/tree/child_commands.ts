@@ -21,6 +21,8 @@ export function obey(state: ChildState, command: ChildCommand, nowMs: number): S
       return then(endFor(state, command.reason, nowMs), (state) => tell(state, "done"));
     case "close":
       return close(state, nowMs);
+    case "cancel_turn":
+      return cancelTurn(state);
     case "inject":
       return inject(state, command.message, nowMs);
     case "reply":
@@ -65,6 +67,12 @@ function close(state: ChildState, nowMs: number): Step {
     effects: [{ kind: "send", message: { type: "cancel", reason: "the session is closed" } }],
   };
   return then(then(asked, (state) => leaveAfterLastWord(state, nowMs)), (state) => tell(state, "done"));
+}
+
+/** A door's turns are its own to end. */
+function cancelTurn(state: ChildState): Step {
+  if (!state.rules.warm || state.rules.hasDoor) return tell(state, "not_warm");
+  return state.turnOpen ? send(state, { type: "cancel_turn" }) : tell(state, "already");
 }
 
 /** Its stdin stays open: without it, it would have no time for those who wait at its door. */

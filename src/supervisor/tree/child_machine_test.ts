@@ -274,6 +274,22 @@ Deno.test("warm: closed between two turns it ends as its last turn did; in a tur
   assertEquals([busy.ending.status, busy.ending.outcome?.result], ["cancelled", "kept"]);
 });
 
+Deno.test("warm: a turn that is ended alone leaves the session as it is; between turns, at a door and of a cold one nothing is ended", () => {
+  const cancelTurn = command({ kind: "cancel_turn" });
+  const warm = new Life({ warm: true });
+  warm.feed(READY);
+  assertEquals(warm.feed(cancelTurn).map(brief), [">cancel_turn", "told:done"]);
+  const phase = warm.state.phase;
+  warm.feed(frame({ type: "turn", outcome: outcome({ status: "cancelled" }) }));
+  assertEquals([phase, warm.state.phase, warm.state.turnOpen], ["running", "running", false]);
+  assertEquals(warm.feed(cancelTurn).map(brief), ["told:already"]);
+  for (const rules of [{ warm: true, hasDoor: true }, {}]) {
+    const other = new Life(rules);
+    other.feed(READY);
+    assertEquals(other.feed(cancelTurn).map(brief), ["told:not_warm"]);
+  }
+});
+
 Deno.test("door: it has no turn when it is ready, each runs from its start, and between two it is healthy however long", () => {
   const rules = { warm: true, hasDoor: true, deadlineMs: 1_000 } as const;
   const start = (task: string) => frame({ type: "event", event: "turn.start", fields: { task } });

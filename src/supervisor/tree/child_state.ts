@@ -135,6 +135,8 @@ export type ChildCommand =
   | { readonly kind: "cancel"; readonly reason: EndReason }
   | { readonly kind: "kill"; readonly reason: EndReason }
   | { readonly kind: "close" }
+  /** Ends the turn that runs, and not the session. */
+  | { readonly kind: "cancel_turn" }
   | { readonly kind: "inject"; readonly message: string }
   | { readonly kind: "reply"; readonly node: string; readonly message: string }
   | { readonly kind: "swap"; readonly swap: Omit<SwapIntel, "type"> }

@@ -136,6 +136,11 @@ export class SessionChild {
     return this.#command({ kind: "close" });
   }
 
+  /** Ends the turn that runs in a warm session, which then waits for its next message. */
+  cancelTurn(): CommandVerdict {
+    return this.#command({ kind: "cancel_turn" });
+  }
+
   /** One more message for a warm session. @throws `protocol.frame_too_large` */
   inject(message: string): CommandVerdict {
     encodeFrame({ type: "inject", message });
