@@ -232,7 +232,8 @@ export class TaskBoard {
     // One that begins at once does not wait.
     const waiting = this.#lanes.size + (this.#current === undefined ? 0 : 1);
     if (waiting > queueDepth) return `${queueDepth} tasks wait already`;
-    const held = [...this.#live.values()].reduce((sum, live) => sum + taskBytes(live.task), taskBytes(task));
+    const current = this.#current === undefined ? 0 : taskBytes(this.#current.task);
+    const held = this.#lanes.bytes + current + taskBytes(task);
     return held > limits.liveBytes ? "what waits already is too large for one more of this size" : undefined;
   }
 
