@@ -3,6 +3,7 @@ import { type Msg, readAllowedTools, type TurnSpec } from "../protocol/control/m
 import type { RoleResult, SessionWork } from "../session/role.ts";
 import type { AgentMind } from "./agent_mind.ts";
 import { openMind, openWalled, refuseUnsupported } from "./agent_role.ts";
+import { beginTask, endTask } from "./agent_session.ts";
 import { deskTools } from "./desk_tools.ts";
 import { findAgent, type FoundAgent } from "./find_agent.ts";
 import { FINISH, systemPrompt, type TurnEnd } from "./loop/mod.ts";
@@ -26,9 +27,11 @@ export async function runTurnSession(work: SessionWork): Promise<RoleResult> {
   await using cells = await openWalled(work, agent, new TurnPeople());
   using mind = await openMind(work);
   work.control.sayReady();
-  const taskId = newId("tsk");
+  const taskId = beginTask(work, newId("ctx"));
+  const startedMs = performance.now();
   const end = await runSpec(work, { agent, mind, taskId, tools: cells === undefined ? [] : deskTools(cells) });
   if (end.bug !== undefined) work.control.logFailure(end.bug);
+  endTask(work, taskId, startedMs, end);
   keepAnswer(work.places, taskId, end);
   return { ...roleResultOf(end), turn: turnResultOf(end) };
 }

@@ -2,7 +2,7 @@ import { assertEquals, assertStringIncludes } from "@std/assert";
 import { type Bed, forExecutable } from "../harness.ts";
 import { ModelServer } from "../models/model_server.ts";
 import { type AgentOptions, prepareAgent } from "./prepare_agent.ts";
-import { type Frame, type Started, startPrepared } from "./running_session.ts";
+import { type Frame, readTrace, type Started, startPrepared } from "./running_session.ts";
 
 function grantAll({ type, id }: Frame): object | undefined {
   return type === "budget_request" ? { type: "budget_grant", id, ok: true, wait_ms: 0 } : undefined;
@@ -284,6 +284,8 @@ forExecutable(
       rounds: number;
     };
     assertEquals([turn.status, turn.value, turn.rounds], ["completed", { k: 1 }, 4]);
+    const events = readTrace(started.prepared).map(({ event }) => event);
+    assertEquals(events.filter((event) => event.startsWith("task_")), ["task_start", "task_end"]);
     assertEquals(
       turn.messages.map(({ role }) => role),
       ["assistant", "tool", "assistant", "tool", "assistant", "tool", "assistant"],
