@@ -39,7 +39,8 @@ export async function openComponentTools(options: ComponentToolsOptions): Promis
     tmp,
     delegator: people,
     recordsCalls: false,
-    requestInput: async ({ question, signal }) => await people.ask(question, signal),
+    // Whoever reads it must not take a component's words for the agent's.
+    requestInput: async ({ tool, question, signal }) => await people.ask(`The tool ${tool} asks: ${question}`, signal),
     onEmit: ({ tool, text }) =>
       control.offer({ type: "event", event: "tool.emit", fields: { tool, text: text.slice(0, MAX_WORD) } }),
     confine,

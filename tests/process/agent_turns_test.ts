@@ -141,7 +141,8 @@ forExecutable(
       ],
     });
     const gate = await nth(started, "gate", 1);
-    assertEquals(gate["payload"], { question: "Which one?" });
+    // Nobody takes its words for the agent's.
+    assertEquals(gate["payload"], { question: "The tool probe asks: Which one?" });
     await started.session.send({ type: "inject", node: gate["node"], message: "the red one" });
     assertEquals(outcomeOf(await nth(started, "turn", 1)), ["completed", false, "red it is"]);
   },
