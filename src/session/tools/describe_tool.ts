@@ -1,12 +1,14 @@
 import { CapsuleError, printableLine } from "../../base/mod.ts";
 import { type JsonSchema, jsonSchema } from "../../protocol/control/mod.ts";
 import { Fields, type ToolDescription } from "../../protocol/mod.ts";
+import { plainSchema } from "./plain_schema.ts";
 
 /** A tool that can be called. */
 export interface ComponentTool {
   readonly name: string;
   /** One line without control characters, 200 characters at most. */
   readonly description: string;
+  /** Its descriptions are like the tool's own. */
   readonly inputSchema: JsonSchema;
   /** Whether it changes something: it is never run twice for one call. */
   readonly mutates: boolean;
@@ -47,7 +49,7 @@ function readSchema(name: string, { input_schema }: ToolDescription): JsonSchema
   if (typeof schema === "boolean" || schema["type"] !== "object") {
     throw bad(name, 'its input-schema is not one of an object: wanted "type": "object"');
   }
-  return schema;
+  return plainSchema(schema, oneLine);
 }
 
 function oneLine(text: string): string {
