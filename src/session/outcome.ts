@@ -1,4 +1,4 @@
-import { CapsuleError } from "../base/mod.ts";
+import { CapsuleError, errorCodeOf } from "../base/mod.ts";
 import type { CellUsage, GuestEnding } from "../protocol/mod.ts";
 import type { EndedBy, SessionStatus } from "../records/mod.ts";
 import type { ChildExit } from "../supervisor/mod.ts";
@@ -97,5 +97,9 @@ export function failureOutcome(error: unknown): Outcome {
   const exitCode = error instanceof CapsuleError ? error.exitStatus : 1;
   const detail = error instanceof Error ? error.message : String(error);
   if (exitCode === 2 || exitCode === 5) return { status: "refused", exit_code: exitCode, ended_by: "refused", detail };
+  // Its model broke, or what stands for it: as when that shows in a turn.
+  if (errorCodeOf(error)?.startsWith("model.")) {
+    return { status: "failed", exit_code: exitCode, ended_by: "guest", detail };
+  }
   return { status: "crashed", exit_code: exitCode, ended_by: "crashed", detail };
 }
