@@ -24,10 +24,14 @@ export function agentExitCode({ status, ended_by, error }: Pick<ChildEnding, "st
   return own ? EXIT_STATUS[error.code as keyof typeof EXIT_STATUS] : exitCodeOf(status, ended_by);
 }
 
-/** The whole answer that a session left in its records; read when it is gone. Nothing when it left none. */
-export function readWholeAnswer(places: Pick<SessionPlaces, "out"> | undefined): string {
+/**
+ * The whole answer that a session left in its records; read when it is gone. Nothing when it left none, and where it put a
+ * link in place of a folder.
+ */
+export function readWholeAnswer(places: Pick<SessionPlaces, "records" | "out"> | undefined): string {
   if (places === undefined) return "";
   try {
+    if (![places.records, places.out].every((folder) => Deno.lstatSync(folder).isDirectory)) return "";
     return readText(`${places.out}/result.txt`, { code: "records.unreadable", maxBytes: MAX_ANSWER_BYTES }).text;
   } catch {
     return "";
