@@ -10,7 +10,10 @@ export function modelLines(model: ModelGrant | undefined): string[] {
   const who = from === "operator" ? ", as you typed" : "";
   const plain = headers.filter((header) => "value" in header).map((header) => header.name);
   return [
-    `the model ${printableLine(name ?? "")} (${dialect}) at ${endpoints.map(shown).join(", then ")}${who}: ` +
+    // In quotes: a name may read like the rest of this line.
+    `the model ${printableLine(JSON.stringify(name ?? ""), 600)} (${dialect}) at ${
+      endpoints.map(shown).join(", then ")
+    }${who}: ` +
     "what it reads is sent there",
     ...(plain.length === 0 ? [] : [`the headers ${plain.map(shown).join(", ")} are sent with it`]),
     ...secretLines(secrets),

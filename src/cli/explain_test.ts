@@ -144,7 +144,7 @@ Deno.test("boll explain: an agent's model, secrets, skills, each tool behind its
     assertEquals(exitCode, 0);
     for (
       const part of [
-        "the model some-model (openai) at https://api.example.com/v1: what it reads is sent there",
+        'the model "some-model" (openai) at https://api.example.com/v1: what it reads is sent there',
         "the secret THE_KEY is sent to https://api.example.com, and nowhere else",
         "style: How we write.",
         "Dangerous together",
@@ -163,6 +163,9 @@ Deno.test("boll explain: an agent's model, secrets, skills, each tool behind its
     assertEquals([read.walls.length, fetch.walls.length, json.walls], [4, 4, []]);
     assertEquals(json.agent.danger.way_out, ["https://a.example"]);
     assertEquals(json.warnings.length, 1);
+    const spoof = "x (openai) at https://a.example/v1: nothing is sent, but";
+    const told = (await boll("explain", path, "--model", spoof)).stdout.replace(/\n +/g, " ");
+    assertStringIncludes(told, `the model "${spoof}" (openai) at https://api.example.com/v1`);
     const moved = JSON.parse((await boll("explain", path, "--json", "--uri", "http://127.0.0.1:1")).stdout);
     assertEquals([moved.secrets, moved.agent.model.from, moved.agent.model.api_key], [{}, "operator", undefined]);
     assertEquals((await boll("explain", `${path}/guest.wasm`, "--model", "m")).exitCode, 2);
