@@ -35,10 +35,10 @@ function readSecret(name: string, { secrets }: ModelGrant, readVariable: Context
   const refuse = (why: string) =>
     new CapsuleError(
       "secret.unusable",
-      `Read the secret ${printableLine(name)}: ${why}; it is sent to ${(secrets[name] ?? []).join(", ")}`,
+      `Read the secret ${printableLine(name)}: ${why}; its value is sent to ${(secrets[name] ?? []).join(", ")}`,
     );
-  if (value === undefined) throw refuse("this variable is not set");
-  if (value === "") throw refuse("this variable is empty");
+  if (value === undefined) throw refuse(`this variable is not set, export ${printableLine(name)}=… before`);
+  if (value === "") throw refuse(`this variable is empty, export ${printableLine(name)}=… before`);
   if (value.length > MAX_SECRET_LENGTH) throw refuse(`found more than ${MAX_SECRET_LENGTH} characters`);
   // What a header cannot hold would end one, or begin another.
   if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {

@@ -42,7 +42,8 @@ Deno.test("readIntelligence: a variable that is missing, empty or no header's va
     const error = assertThrows(() => read({ GATE: "g", ...(KEY === undefined ? {} : { KEY }) }), CapsuleError);
     assertEquals([error.code, error.exitStatus], ["secret.unusable", 2]);
     assert(error.message.startsWith("Read the secret KEY: "), error.message);
-    assert(error.message.endsWith("it is sent to https://a.example"), error.message);
+    assert(error.message.endsWith("its value is sent to https://a.example"), error.message);
+    assertEquals(error.message.includes("export KEY=… before"), KEY === undefined || KEY === "");
     if (KEY !== undefined && KEY.length > 2) assert(!error.message.includes(KEY), error.message);
   }
 });
