@@ -22,6 +22,7 @@ export interface AgentDoorWorkOptions {
 /** So long a turn takes at least, ms: the frames of turns that fail at once are still few enough to be followed. */
 const SHORTEST_TURN_MS = 12;
 
+const UNANSWERED = "nobody answered its question in time";
 const NO_FILES = "this agent takes no files";
 
 /** An agent behind a door: each task is a turn of the conversation that its sender names. */
@@ -89,13 +90,15 @@ export class AgentDoorWork implements DoorTasks {
       onText: (text) => text === undefined ? undefined : voice.output(text),
     });
     contexts.add(task, turn.messages);
-    this.#last = roleResultOf(turn);
-    const end = unanswered.signal.aborted && !task.signal.aborted
-      ? { state: "failed" as const, reason: "nobody answered its question in time" }
-      : endOf(turn);
+    const isUnanswered = unanswered.signal.aborted && !task.signal.aborted;
+    const own = roleResultOf(turn);
+    this.#last = isUnanswered
+      ? { ...own, outcome: { ...NOT_RUN.outcome, ended_by: "guest", detail: UNANSWERED } }
+      : own;
+    const end = isUnanswered ? { state: "failed" as const, reason: UNANSWERED } : endOf(turn);
     return {
       end: { ...end, ...(turn.text === undefined ? {} : { answer: turn.text }) },
-      status: turn.status,
+      status: isUnanswered ? "failed" : turn.status,
       ...answerOf(turn),
     };
   }
