@@ -81,23 +81,26 @@ forExecutable(
 forExecutable(
   "serve: an agent's question waits for `input_timeout_ms`; of `single`, what its one task came to",
   async (bed) => {
-    const lifecycle = { accept: "single", input_timeout_ms: 500 };
     const inference = { dialect: "scripted", uri: "playbook.json" };
     const turns = [
       { tool_calls: [{ name: "request-input", arguments: { question: "Who?" } }] },
       { text: "Good day." },
     ];
-    const folder = bed.folder("asks", {
-      "capsule.jsonc": JSON.stringify({ name: "asks", version: "0.1.0", inference, lifecycle }),
-      "playbook.json": JSON.stringify({ turns }),
-    });
-    const unanswered = await serve(bed, { capsule: folder });
+    const waiting = (input_timeout_ms: number) =>
+      bed.folder(`waits-${input_timeout_ms}`, {
+        "capsule.jsonc": JSON.stringify({
+          ...{ name: "asks", version: "0.1.0", inference },
+          lifecycle: { accept: "single", input_timeout_ms },
+        }),
+        "playbook.json": JSON.stringify({ turns }),
+      });
+    const unanswered = await serve(bed, { capsule: waiting(1) });
     const { id } = await unanswered.submit("hello");
     assertEquals(await unanswered.over(), 1);
     const end = unanswered.trace.find(({ event, task_id }) => event === "task_end" && task_id === id)!;
     assertEquals([end["state"], end["reason"]], ["failed", "nobody answered its question in time"]);
     assertEquals([unanswered.trace.at(-1)!["status"], unanswered.trace.at(-1)!["exit_code"]], ["failed", 1]);
-    const answered = await serve(bed, { capsule: folder });
+    const answered = await serve(bed, { capsule: waiting(600_000) });
     const sent = await bed.run(["send", answered.sessionId, "hello"]);
     assertEquals(sent.code, 3, sent.stderr);
     const [, task] = /--task (tsk_\w+)/.exec(sent.stderr)!;
