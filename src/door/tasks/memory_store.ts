@@ -14,6 +14,8 @@ export class MemoryStore implements TaskStore {
   /** In the order in which they ended. */
   readonly #ended = new Map<string, number>();
   #endedBytes = 0;
+  /** Whose each context is while a task of it is kept: it must not become another's when its first task goes. */
+  readonly #contexts = new Map<string, { readonly principal: string; tasks: number }>();
 
   constructor(limits: MemoryStoreLimits) {
     this.#limits = limits;
@@ -21,6 +23,10 @@ export class MemoryStore implements TaskStore {
 
   insert(record: TaskRecord): void {
     if (this.#records.has(record.task.id)) throw new Error("Keep a task: its id was used before");
+    const { task: { contextId }, principal } = record;
+    const context = this.#contexts.get(contextId);
+    if (context === undefined) this.#contexts.set(contextId, { principal, tasks: 1 });
+    else context.tasks++;
     this.update(record);
   }
 
@@ -36,9 +42,15 @@ export class MemoryStore implements TaskStore {
       // The last one stays, however large: its sender has not asked for it yet.
       if (id === task.id) break;
       this.#ended.delete(id);
+      this.#leave(this.#records.get(id)!);
       this.#records.delete(id);
       this.#endedBytes -= held;
     }
+  }
+
+  #leave({ task: { contextId } }: TaskRecord): void {
+    const context = this.#contexts.get(contextId);
+    if (context !== undefined && --context.tasks === 0) this.#contexts.delete(contextId);
   }
 
   find(id: string): TaskRecord | undefined {
@@ -46,7 +58,7 @@ export class MemoryStore implements TaskStore {
   }
 
   principalOf(contextId: string): string | undefined {
-    return [...this.#records.values()].find(({ task }) => task.contextId === contextId)?.principal;
+    return this.#contexts.get(contextId)?.principal;
   }
 
   list({ principal, contextId, state, updatedAfter, behind, limit }: TaskQuery): TaskPage {
