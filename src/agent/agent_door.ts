@@ -3,7 +3,7 @@ import type { DoorSpec } from "../protocol/control/mod.ts";
 import { raiseDoorHull, type RoleResult, serveDoor, type SessionWork } from "../session/role.ts";
 import { AgentDoorWork } from "./agent_door_work.ts";
 import type { AgentMind } from "./agent_mind.ts";
-import { openMind, openWalled } from "./agent_role.ts";
+import { openMind, openWalled } from "./open_agent.ts";
 import { AgentSession } from "./agent_session.ts";
 import { deskTools } from "./desk_tools.ts";
 import { DoorContexts } from "./door_contexts.ts";

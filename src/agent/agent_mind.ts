@@ -87,7 +87,7 @@ export class AgentMind implements Disposable {
   async #run(turn: MindTurn): Promise<TurnEnd> {
     let { input } = turn;
     for (;;) {
-      if (this.#worker === undefined) await this.#open();
+      if (!this.#worker?.isAlive) await this.#open();
       const { asksBudget, signal, desk } = turn;
       const exit = await this.#worker!.run({ input, tools: desk.offered, asksBudget }, {
         signal,
@@ -149,6 +149,7 @@ export class AgentMind implements Disposable {
 
   async #open(): Promise<void> {
     const { caCerts, proxy } = this.#options;
+    this.#close();
     this.#worker = await LoopWorker.open({
       intelligence: this.#intelligence,
       caCerts,

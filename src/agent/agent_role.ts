@@ -1,16 +1,14 @@
-import { CapsuleError, type HullRules, newId } from "../base/mod.ts";
-import { ALLOWED_TOOLS_ROLE, type Msg, type SpawnPayload } from "../protocol/control/mod.ts";
-import type { ToolCells, ToolNeeds } from "../session/tools/mod.ts";
-import { type RoleResult, type SessionWork, supervisorRules, upstreamOf, withModelPorts } from "../session/role.ts";
-import { AgentMind } from "./agent_mind.ts";
-import { deskTools } from "./desk_tools.ts";
+import { newId } from "../base/mod.ts";
+import type { Msg } from "../protocol/control/mod.ts";
+import type { RoleResult, SessionWork } from "../session/role.ts";
 import { AgentSession, beginTask, endTask } from "./agent_session.ts";
-import { findAgent, type FoundAgent } from "./find_agent.ts";
+import { deskTools } from "./desk_tools.ts";
+import { findAgent } from "./find_agent.ts";
 import { gateAsk } from "./gate_ask.ts";
 import { aborted, type TurnEnd } from "./loop/mod.ts";
-import { modelNetwork } from "./model_network.ts";
-import { TurnPeople } from "./turn_people.ts";
+import { openMind, openWalled, refuseUnsupported } from "./open_agent.ts";
 import { answerOf, outcomeOf, roleResultOf } from "./turn_outcome.ts";
+import { TurnPeople } from "./turn_people.ts";
 
 /**
  * The role `agent`: a model, its loop and its tools. One task, or when it is warm one after the other as they come.
@@ -79,76 +77,4 @@ async function runTask(
   const end = await session.run({ signal: work.control.signal, ...task, id });
   endTask(work, id, startedMs, end);
   return end;
-}
-
-/**
- * Raises the walls of this session around its model and the cells of its tools, which are started behind them; `raise`
- * does it another way.
- * @throws `hull.failed`, `component.*`, `tool.*`, `grant.import_not_granted`, `cell.start_failed`
- */
-export async function openWalled(
-  work: SessionWork,
-  agent: FoundAgent,
-  people: TurnPeople,
-  raise = (rules: HullRules): unknown => work.hull?.confine(rules),
-): Promise<ToolCells | undefined> {
-  const confine = ({ networks }: Pick<ToolNeeds, "networks">) => void raise(rulesOf(work, networks));
-  if (agent.capsule.tools.length > 0) {
-    const { openComponentTools } = await import("./component_tools.ts");
-    return await openComponentTools({ work, agent, people, confine });
-  }
-  confine({ networks: [] });
-  return undefined;
-}
-
-function rulesOf({ payload, plan, places, tmp }: SessionWork, networks: ToolNeeds["networks"]): HullRules {
-  const [network] = networks;
-  const { ports } = modelNetwork(payload.intelligence!, payload.upstream?.proxy);
-  const rules = supervisorRules(plan.grants, {
-    cache: payload.places.cache,
-    session: places.root,
-    // The folders of the cells are made in this process's own.
-    tmp: `${tmp}/cell`,
-    ...(plan.grants.fs.work === undefined ? {} : { work: places.work }),
-    ...(network === undefined ? {} : { network: { ...network, gatePort: networks.map(({ gatePort }) => gatePort) } }),
-  }, false);
-  return withModelPorts(rules, ports);
-}
-
-/** Opens the model, in a thread that is made behind the walls. @throws `model.*` */
-export async function openMind({ payload, control }: SessionWork): Promise<AgentMind> {
-  const intelligence = payload.intelligence!;
-  const { proxy } = payload.upstream ?? {};
-  return await AgentMind.open({
-    intelligence,
-    caCerts: upstreamOf(payload).upstream?.certificates ?? [],
-    ...(proxy === undefined ? {} : { proxy }),
-    ports: modelNetwork(intelligence, proxy).ports,
-    control,
-  });
-}
-
-/** What would have no effect is refused by name. @throws `payload.unsupported` */
-export function refuseUnsupported(payload: SpawnPayload): void {
-  const { role, mcp_servers, a2a_peers, args, door, warm, turn } = payload;
-  const isTurn = role === "turn";
-  const without = {
-    mcp_servers: mcp_servers.length > 0,
-    a2a_peers: a2a_peers.length > 0,
-    args: args.length > 0,
-    door: door !== undefined && (!warm || isTurn),
-    warm: warm && isTurn,
-    turn: turn !== undefined && !isTurn,
-    // A turn says these itself.
-    output_contract: isTurn && payload.output_contract !== undefined,
-    output_schema: isTurn && payload.output_schema !== undefined,
-    context_seed: isTurn && payload.context_seed.some(({ role }) => role !== ALLOWED_TOOLS_ROLE),
-    "turn.mcp_routes": Object.keys(turn?.mcp_routes ?? {}).length > 0,
-  };
-  const found = Object.entries(without).find(([, isThere]) => isThere)?.[0];
-  if (found === undefined) return;
-  throw new CapsuleError(
-    "payload.unsupported",
-    `Start a session of the role ${role}: found ${found}, which it has not`,
-  );
 }

@@ -44,6 +44,8 @@ export class LoopWorker implements Disposable {
   readonly #failure: Promise<never>;
   readonly #calls = new Map<number, AbortController>();
   #hear: (message: FromLoop) => void = () => {};
+  #onHealth: (health: ModelHealth) => void = () => {};
+  #isAlive = true;
 
   private constructor(net: readonly string[]) {
     this.#worker = new Worker(new URL(ENTRY, import.meta.url), {
@@ -55,6 +57,7 @@ export class LoopWorker implements Disposable {
     this.#failure = new Promise((_, reject) => {
       this.#worker.onerror = (event) => {
         event.preventDefault();
+        this.#isAlive = false;
         reject(new Error(`The loop's thread died: ${event.message}`));
       };
     });
@@ -80,13 +83,15 @@ export class LoopWorker implements Disposable {
       worker[Symbol.dispose]();
       throw error;
     }
-    const none = () => {};
-    worker.#hear = (message) => message.kind === "health" ? onHealth(message.health) : none();
     worker.#onHealth = onHealth;
+    worker.#hearBetweenTurns();
     return worker;
   }
 
-  #onHealth: (health: ModelHealth) => void = () => {};
+  /** Whether it can run a turn: a thread may die of a bug between two. */
+  get isAlive(): boolean {
+    return this.#isAlive;
+  }
 
   /** Runs a turn. After any exit but an end the thread is of no more use. @throws when the thread dies of a bug */
   async run(turn: ThreadTurn, hooks: TurnHooks): Promise<TurnExit> {
@@ -113,10 +118,14 @@ export class LoopWorker implements Disposable {
       hooks.signal.removeEventListener("abort", end);
       for (const call of this.#calls.values()) call.abort("the turn is over");
       this.#calls.clear();
-      this.#hear = (message) => {
-        if (message.kind === "health") this.#onHealth(message.health);
-      };
+      this.#hearBetweenTurns();
     }
+  }
+
+  #hearBetweenTurns(): void {
+    this.#hear = (message) => {
+      if (message.kind === "health") this.#onHealth(message.health);
+    };
   }
 
   [Symbol.dispose](): void {

@@ -2,7 +2,7 @@ import { newId } from "../base/mod.ts";
 import { type Msg, readAllowedTools, type TurnSpec } from "../protocol/control/mod.ts";
 import type { RoleResult, SessionWork } from "../session/role.ts";
 import type { AgentMind } from "./agent_mind.ts";
-import { openMind, openWalled, refuseUnsupported } from "./agent_role.ts";
+import { openMind, openWalled, refuseUnsupported } from "./open_agent.ts";
 import { beginTask, endTask } from "./agent_session.ts";
 import { deskTools } from "./desk_tools.ts";
 import { findAgent, type FoundAgent } from "./find_agent.ts";
