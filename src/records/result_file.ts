@@ -35,9 +35,15 @@ export class ResultFile implements Disposable {
     attempt(this.#path, () => writeAll(file, bytes));
   }
 
-  /** What was written is the result from here on; where nothing was there is none. @throws `home.unwritable` */
+  /**
+   * What was written is the result from here on; where nothing was there is none, and no earlier one is taken for it.
+   * @throws `home.unwritable`
+   */
   commit(): void {
-    if (this.#isEmpty) return this[Symbol.dispose]();
+    if (this.#isEmpty) {
+      this[Symbol.dispose]();
+      return attempt(this.#path, () => removeIfThere(this.#path));
+    }
     this.#file?.close();
     this.#file = undefined;
     attempt(this.#path, () => Deno.renameSync(this.#temporary, this.#path));
@@ -51,6 +57,14 @@ export class ResultFile implements Disposable {
     try {
       Deno.removeSync(this.#temporary);
     } catch { /* it is gone */ }
+  }
+}
+
+function removeIfThere(path: string): void {
+  try {
+    Deno.removeSync(path);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
   }
 }
 

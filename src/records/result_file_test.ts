@@ -45,3 +45,19 @@ Deno.test("ResultFile: nothing written is no result", () =>
     result.commit();
     assertEquals(filesOf(out), []);
   }));
+
+Deno.test("ResultFile: an earlier result stays until there is another, and is none of one that wrote nothing", () =>
+  withFolder((out) => {
+    const commit = (text: string) => {
+      using result = ResultFile.open({ out });
+      result.write(new TextEncoder().encode(text));
+      result.commit();
+    };
+    commit("first");
+    ResultFile.open({ out })[Symbol.dispose]();
+    assertEquals(Deno.readTextFileSync(`${out}/result.txt`), "first");
+    commit("second");
+    assertEquals(Deno.readTextFileSync(`${out}/result.txt`), "second");
+    commit("");
+    assertEquals(filesOf(out), []);
+  }));

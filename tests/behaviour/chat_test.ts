@@ -36,6 +36,10 @@ forExecutable(
     assertEquals([silent.code, silent.stdout], [0, ""]);
     const unanswered = await bed.run(["chat", ASSISTANT], { stdin: "hello\n" });
     assertEquals([unanswered.code, unanswered.lastLine], [3, "boll: its question was not answered"]);
+    // The answer of another turn is none of one that says nothing.
+    const nothing = { tool_calls: [{ name: "finish", arguments: { output: "" } }] };
+    const path = agent(bed, [{ text: "first" }, nothing, { text: "third" }]);
+    assertEquals((await bed.run(["chat", "--accept", path], { stdin: "1\n2\n3\n" })).stdout, "first\nthird\n");
     assertNothingLeft(bed);
   },
 );
