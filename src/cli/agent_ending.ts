@@ -3,6 +3,7 @@ import { readText } from "../manifest/mod.ts";
 import type { SessionPlaces } from "../records/mod.ts";
 import type { ChildEnding } from "../supervisor/tree/mod.ts";
 import type { Starting } from "./root_capsule.ts";
+import { EXIT_STDOUT_CLOSED } from "./verb.ts";
 
 /** A longer answer is no answer of ours, bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -50,13 +51,16 @@ export interface AgentEnding {
   readonly starting: Starting;
   readonly ending: ChildEnding;
   readonly places: SessionPlaces | undefined;
+  /** Nobody read its answer to the end. */
+  readonly isUnread?: boolean;
 }
 
 /** Says on stderr how it ended: with `--json` one object on every ending, else one line where it did not end well. */
-export function reportAgentEnding({ starting, ending, places }: AgentEnding): number {
+export function reportAgentEnding({ starting, ending, places, isUnread = false }: AgentEnding): number {
   const { args, context, containment } = starting;
-  const exit_code = agentExitCode(ending);
-  const { status, ended_by, error, outcome, duration_ms, tokens_in, tokens_out, session_id } = ending;
+  const exit_code = isUnread ? EXIT_STDOUT_CLOSED : agentExitCode(ending);
+  const ended_by = isUnread ? "stdout_closed" : ending.ended_by;
+  const { status, error, outcome, duration_ms, tokens_in, tokens_out, session_id } = ending;
   const detail = error?.message ?? ending.detail;
   if (args.has("json")) {
     const report = {
@@ -73,7 +77,7 @@ export function reportAgentEnding({ starting, ending, places }: AgentEnding): nu
       trace: places?.trace ?? "",
     };
     context.stderr.write(`${printableJson(report)}\n`);
-  } else if (exit_code !== 0) {
+  } else if (exit_code !== 0 && !isUnread) {
     const partial = outcome?.partial === true ? ", the answer is not the whole one" : "";
     const word = WORDS[status] ?? (error === undefined ? status : printableLine(error.message, 400));
     const why = error === undefined && ending.detail !== undefined ? ` (${printableLine(ending.detail, 400)})` : "";

@@ -5,6 +5,18 @@ import { onAbort } from "./delegating_run.ts";
 import { paintFor } from "./paint.ts";
 import type { Starting } from "./root_capsule.ts";
 import { RootTree } from "./root_tree.ts";
+import { StdoutClosed } from "./verb.ts";
+
+/** Whether somebody took the whole answer. */
+function isPrinted(answer: string, starting: Starting): boolean {
+  try {
+    printAnswer(answer, starting);
+    return true;
+  } catch (error) {
+    if (error instanceof StdoutClosed) return false;
+    throw error;
+  }
+}
 
 /** What a first Ctrl-C ends it for. */
 export const INTERRUPTED = {
@@ -27,8 +39,7 @@ export async function runAgent(starting: Starting, task: string): Promise<number
     if (line !== undefined) context.stderr.write(`${line}\n`);
   };
   const { ending, places } = await live();
-  printAnswer(readWholeAnswer(places), starting);
-  return reportAgentEnding({ starting, ending, places });
+  return reportAgentEnding({ starting, ending, places, isUnread: !isPrinted(readWholeAnswer(places), starting) });
 
   /** Nothing of it is left when this settles. */
   async function live() {

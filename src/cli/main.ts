@@ -2,10 +2,7 @@ import { CapsuleError } from "../base/mod.ts";
 import { type ReadArguments, readArguments, usageError } from "./arguments.ts";
 import { processContext } from "./process_context.ts";
 import { reportError } from "./report_error.ts";
-import { type Context, StdoutClosed, type Verb } from "./verb.ts";
-
-/** Exit status when our own stdout has no reader (README, "Exit codes"). */
-const EXIT_STDOUT_CLOSED = 141;
+import { type Context, EXIT_STDOUT_CLOSED, StdoutClosed, type Verb } from "./verb.ts";
 
 /**
  * The command line: arguments in, exit status out. Loads the one verb that was asked for; prints every failure as

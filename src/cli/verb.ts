@@ -77,7 +77,10 @@ export interface Context {
   readonly describeComponent?: DescribeComponent;
 }
 
-/** Our own stdout has no reader any more: the process ends quietly with 141. */
+/** Exit status when our own stdout has no reader (README, "Exit codes"). */
+export const EXIT_STDOUT_CLOSED = 141;
+
+/** Our own stdout has no reader any more: the process ends quietly with {@link EXIT_STDOUT_CLOSED}. */
 export class StdoutClosed extends Error {
   override readonly name = "StdoutClosed";
 }
