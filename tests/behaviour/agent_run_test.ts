@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Bed, forExecutable } from "../harness.ts";
+import { Terminal } from "../terminal.ts";
 
 interface Turn {
   readonly when_contains?: string;
@@ -142,4 +143,28 @@ forExecutable("run COMMAND: flags about a model and a task are an agent's alone"
     assertEquals(code, 2);
     assertStringIncludes(stderr, "is no agent");
   }
+});
+
+forExecutable("run AGENT: at a terminal what it asks for is shown before, and tools while they run", async (bed) => {
+  const call = { tool_calls: [{ name: "use-skill", arguments: { name: "style" } }] };
+  const path = agent(bed, [call, { text: "done" }], {
+    inference: { max_turns: 3 },
+    skills: [{ name: "style", description: "How we write.", file: "play.json" }],
+  });
+  const open = (...words: string[]) =>
+    new Terminal(bed.command(["run", path, ...words]), { scratch: bed.root, cwd: bed.root, env: bed.environment() });
+  {
+    await using asked = open("a task");
+    const shown = await asked.waitFor("[y/N]");
+    for (const part of ["a playbook in place of a model", "at most 3 rounds", "the skills style"]) {
+      assertStringIncludes(shown, part);
+    }
+    await asked.type("n\n");
+    assertEquals(await asked.end(), 5);
+  }
+  await using agreed = open("a task");
+  await agreed.waitFor("[y/N]");
+  await agreed.type("y\n");
+  assertEquals(await agreed.end(), 0);
+  for (const part of ["→ use-skill", "✓ use-skill", "done"]) assertStringIncludes(agreed.output.text, part);
 });

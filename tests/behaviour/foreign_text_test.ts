@@ -74,6 +74,21 @@ function commandLines(
       ["run", capsules[0]!, "--mount", `${bed.root}/${HOSTILE}:/${HOSTILE}:ro`],
       ["run", capsules[0]!, "--net", HOSTILE],
       ["run", capsules[0]!, "--env", HOSTILE],
+      ...agents.flatMap((agent) => [
+        ["run", "--accept", agent, "a task"],
+        ["run", "--accept", agent, "a task", HOSTILE],
+        ["run", "--accept", "--task-file", missing, agent],
+        ["run", "--accept", "--json", agent, "a task"],
+        ...["uri", "model", "dialect", "api-key"].map((flag) => ["run", `--${flag}`, HOSTILE, agent, "a task"]),
+      ]),
+    ],
+    chat: [
+      ...repeats("chat"),
+      ...onCapsules("chat"),
+      ...agents.flatMap((agent) => [
+        ["chat", "--accept", agent],
+        ...["uri", "model", "dialect", "api-key"].map((flag) => ["chat", `--${flag}`, HOSTILE, agent]),
+      ]),
     ],
     "serve-http": [...onCapsules("serve-http"), ["serve-http", capsules[0]!, "--listen", HOSTILE]],
     // Where none of them comes to serve: the doors that are open have a test of their own.
@@ -110,7 +125,11 @@ function commandLines(
       ]),
     ],
     check: onCapsules("check"),
-    explain: [...onCapsules("explain"), ["explain", capsules[0]!, "--json"]],
+    explain: [
+      ...onCapsules("explain"),
+      ["explain", capsules[0]!, "--json"],
+      ...agents.map((agent) => ["explain", agent]),
+    ],
     trace: [...repeats("trace"), ["trace", "show", HOSTILE], ["trace", "show", "last"], ["trace", "follow", "last"]],
     sessions: [...repeats("sessions"), ["sessions"], ["sessions", "--json"], ["sessions", "--status", HOSTILE]],
     ps: [...repeats("ps"), ["ps"]],
