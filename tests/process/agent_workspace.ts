@@ -51,10 +51,13 @@ export class AgentWorkspace {
     if (code !== 0) throw new Error(`Lock the workspace: ${stderr}`);
   }
 
-  /** Gives an agent a task and waits for its end; the last line of stderr is its report. */
+  /**
+   * Gives an agent a task and waits for its end; the last line of stderr is its report. The newline that is put behind an
+   * answer which has none is taken away, as a shell does.
+   */
   async run(name: string, task: string, flags: readonly string[] = [], options: RunOptions = {}): Promise<AgentRun> {
     const result = await this.start(name, task, flags, options).result();
-    return { ...result, report: result.json ?? {} };
+    return { ...result, stdout: result.stdout.replace(/\n$/, ""), report: result.json ?? {} };
   }
 
   /** The same, and comes back at once. */
