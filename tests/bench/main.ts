@@ -10,6 +10,7 @@
  */
 import { stop } from "esbuild";
 import { join } from "@std/path";
+import { timeAgents } from "./agents.ts";
 import { timeDoors } from "./doors.ts";
 import { timeFileOperations } from "./file_operations.ts";
 import { timeFullHome } from "./full_home.ts";
@@ -39,6 +40,7 @@ const ROUNDS = isQuick
     doors: { bursts: 1, messages: 20 },
     served: { messages: 2 },
     tools: { calls: 5, cells: 1 },
+    agents: { runs: 1, turns: 4, crowd: 2 },
   }
   : {
     ...{ startUp: 20, operations: 10, outgoing: 5, serving: { starts: 5, bursts: 5, requests: 200 } },
@@ -47,6 +49,7 @@ const ROUNDS = isQuick
     doors: { bursts: 5, messages: 1_000 },
     served: { messages: 20 },
     tools: { calls: 200, cells: 10 },
+    agents: { runs: 10, turns: 100, crowd: 20 },
   };
 
 const root = join(import.meta.dirname!, "..", "..");
@@ -89,6 +92,7 @@ async function measure(): Promise<Findings> {
     ...await take("frames", async () => ({ frames: await measureOf("frames") })),
     ...await take("results", async () => ({ results: await measureOf("results") })),
     ...await take("tools", async () => ({ tools: await timeTools(ROUNDS.tools) })),
+    ...await take("agents", async () => ({ agents: await timeAgents(programs, ROUNDS.agents) })),
     ...await take("home", async () => ({ fullHome: await timeFullHome(scratch, programs, ROUNDS.home) })),
   };
 }

@@ -13,6 +13,7 @@ export const PARTS = {
   results: ["tree"],
   home: [],
   tools: [],
+  agents: ["empty", "idle"],
 } as const satisfies Record<string, readonly ProgramName[]>;
 
 /** The name of a part. */

@@ -1,3 +1,5 @@
+import type { AgentsResult } from "./agents.ts";
+import { writeAgents } from "./agents_report.ts";
 import type { DoorTiming } from "./doors.ts";
 import { writeDoors, writeServed } from "./doors_report.ts";
 import type { OperationTiming } from "./file_operations.ts";
@@ -37,6 +39,7 @@ export interface Findings {
   readonly results?: ResultsResult;
   readonly fullHome?: FullHome;
   readonly tools?: readonly ToolTiming[];
+  readonly agents?: AgentsResult;
 }
 
 /** The page `docs/benchmarks.md`. */
@@ -48,6 +51,7 @@ export function writeReport(findings: Findings): string {
     findings.operations && writeOperations(findings.operations),
     findings.services && writeServing(findings.services),
     findings.tools && writeTools(findings.tools),
+    findings.agents && writeAgents(findings.agents),
     findings.outgoing && writeOutgoing(findings.outgoing),
     findings.doors && writeDoors(findings.doors),
     findings.served && writeServed(findings.served),

@@ -30,6 +30,12 @@ const FINDINGS: Findings = {
     { name: "the door", loads: [{ connections: 1, messagesPerSecond: 1_500 }], firstEventMs: 0.5, lastEventMs: 1 },
   ],
   served: [{ name: "cat", spareMs: 101.4, atOnceMs: 285, queuedMs: 221.6 }],
+  agents: {
+    runs: [timing("empty", 30), timing("an answer", 300)],
+    turnMs: 2,
+    callMs: 6,
+    crowd: { count: 20, oneMs: 400, allMs: 4_000, wholeMs: 5_000, sessionBytes: 20 * 2 ** 20, idleBytes: 10 * 2 ** 20 },
+  },
   tools: [{ thread: "its own", spacedMs: 2, backToBackMs: 5.5, newCellMs: 300 }],
   outgoing: [{ parallel: 16, guestPerSecond: 100, fetchPerSecond: 450 }],
   starts: {

@@ -1,4 +1,5 @@
 import { childrenOf } from "../../processes.ts";
+import { memoryOf, sumOf } from "../memory.ts";
 import { BenchTree } from "./bench_tree.ts";
 import type { TreeSetup } from "./setup.ts";
 import { KILLED } from "./starts.ts";
@@ -84,14 +85,4 @@ async function untilUp({ stdout }: Deno.ChildProcess): Promise<void> {
 
 function settle(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
-}
-
-function sumOf(pids: readonly number[]): number {
-  return pids.reduce((sum, pid) => sum + memoryOf(pid), 0);
-}
-
-function memoryOf(pid: number): number {
-  const found = /^Pss: +(\d+) kB$/m.exec(Deno.readTextFileSync(`/proc/${pid}/smaps_rollup`))?.[1];
-  if (found === undefined) throw new Error(`Read the memory of ${pid}: found no Pss`);
-  return 1024 * Number(found);
 }
