@@ -150,7 +150,10 @@ function checkSecrets(document: ReadDocument): Problem[] {
   const env = elements(get(get(document.value, "grants"), "env")).map(([name]) => name);
   return Object.entries(secrets).flatMap(([name, origins]): Problem[] => {
     const path = joinPath("secrets", name);
-    if (!/^[A-Za-z][A-Za-z0-9_]{0,255}$/.test(name)) return [problem(document, path, "wanted a variable's name")];
+    // Who writes the key where its name belongs must not read it in a message.
+    if (findCredential(name) !== undefined || !/^[A-Za-z][A-Za-z0-9_]{0,255}$/.test(name)) {
+      return [problem(document, path, "wanted a variable's name, never what is in it")];
+    }
     return [
       ...(used.has(name)
         ? []

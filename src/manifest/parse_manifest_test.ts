@@ -75,6 +75,8 @@ Deno.test("parseManifest: a credential is never in a message, wherever it stands
       `"${token}": { "${token}": "\${X}" }`,
       `"${token}": 1, "${token}": 2`,
       `"grants": { "containment": "${token}", "env": ["${token}"], "stdio": "${token}" }`,
+      `"inference": { "api_key": "${token}", "headers": { "x-a": "${token}", "${token}": "b" }, "uri": "${token}" }`,
+      `"secrets": { "${token}": ["${token}"] }, "tools": [{ "name": "${token}", "component": "${token}" }]`,
     ]
   ) {
     const error = refusal(`{ ${HEAD}, ${rest} }`);
@@ -84,18 +86,25 @@ Deno.test("parseManifest: a credential is never in a message, wherever it stands
 });
 
 Deno.test("parseManifest: damaged text is read, or refused by name with a place", () => {
-  const whole = readExactly("full.jsonc");
+  const whole = [readExactly("full.jsonc"), readExactly("agent_full.jsonc")];
   fc.assert(
-    fc.property(fc.nat(whole.length), fc.nat(20), fc.string({ maxLength: 6 }), (at, cut, insert) => {
-      const text = whole.slice(0, at) + insert + whole.slice(at + cut);
-      try {
-        parseManifest(text, "f");
-      } catch (error) {
-        assert(error instanceof CapsuleError, String(error));
-        assert(/^manifest\.(syntax|invalid)$/.test(error.code) && error.problems.length > 0);
-      }
-    }),
-    { numRuns: 400 },
+    fc.property(
+      fc.constantFrom(...whole),
+      fc.nat(),
+      fc.nat(20),
+      fc.string({ maxLength: 6 }),
+      (whole, to, cut, insert) => {
+        const at = to % whole.length;
+        const text = whole.slice(0, at) + insert + whole.slice(at + cut);
+        try {
+          parseManifest(text, "f");
+        } catch (error) {
+          assert(error instanceof CapsuleError, String(error));
+          assert(/^manifest\.(syntax|invalid)$/.test(error.code) && error.problems.length > 0);
+        }
+      },
+    ),
+    { numRuns: 600 },
   );
 });
 

@@ -172,7 +172,7 @@ Deno.test("collectGarbage: a cached component goes when unused for long, not whi
     assertEquals(gc({ now: inDays(31) }).cache.removed, 0);
     second.release();
     const planned = createSession(home);
-    writePlan(planned, { component: { cache_key: KEY } });
+    writePlan(planned, { tools: { other: { cache_key: "none" }, one: { cache_key: KEY } } });
     planned.close();
     assertEquals(gc({ keep: 1, olderThanMs: 0, now: inDays(31) }).cache.removed, 0);
     assertEquals(gc({ keep: 0, olderThanMs: 0, now: inDays(31), dryRun: true }).cache.removed, 1);
