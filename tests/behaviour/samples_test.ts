@@ -72,3 +72,20 @@ forEachMode(
     assertEquals(bed.sessions().length, 3);
   },
 );
+
+forEachMode(
+  "summarizer: with a way out for what it reads it is said to be dangerous, and without one it is not",
+  async (bed) => {
+    const args = ["--mount", `${REPOSITORY}/capsules/wasi:/src:ro`, `${REPOSITORY}/capsules/summarizer`];
+    const task = "Summarize /src/text.js";
+    const shut = await bed.run(["run", "--accept", ...args, task]);
+    assertEquals([shut.code, shut.stdout], [0, "It turns text into UTF-8 bytes, and bytes into text.\n"], shut.stderr);
+    assertEquals(shut.stderr.includes("what it reads may make it do so"), false);
+    const open = await bed.run(["run", "--net", "https://a.invalid", ...args, task]);
+    assertEquals([open.code, open.stdout], [0, shut.stdout], open.stderr);
+    assertMatch(
+      open.stderr,
+      /warning: summarizer reads what others wrote .* and can send it out \(https:\/\/a\.invalid\)/,
+    );
+  },
+);
