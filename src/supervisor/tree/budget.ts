@@ -1,8 +1,9 @@
 import { type BudgetGrant, MAX_BUDGET_WAIT_MS } from "../../protocol/control/mod.ts";
 
-/** What a session holds: what it was admitted with, what it may spend by now, what it has spent. */
+/** What a session holds: what it was admitted with, what it may ever cost, what it may spend by now, what it has spent. */
 interface Held {
   readonly admitted: number;
+  readonly atMost: number;
   reserved: number;
   used: number;
 }
@@ -39,11 +40,14 @@ export class TreeBudget {
     return this.#held.size;
   }
 
-  /** Reserves `tokens` for a session, or does nothing and says no: 0 is no budget, and more than there is is not there. */
-  reserve(key: string, tokens: number): boolean {
+  /**
+   * Reserves `tokens` for a session, or does nothing and says no: 0 is no budget, and more than there is is not there.
+   * Whatever it says that it spent, the tree loses no more to it than `atMost`, its own limit.
+   */
+  reserve(key: string, tokens: number, atMost = Number.MAX_SAFE_INTEGER): boolean {
     if (this.#held.has(key)) throw new TypeError(`Reserve tokens: ${key} holds a reservation already`);
     if (!Number.isSafeInteger(tokens) || tokens < 1 || tokens > this.available) return false;
-    this.#held.set(key, { admitted: tokens, reserved: tokens, used: 0 });
+    this.#held.set(key, { admitted: tokens, atMost, reserved: tokens, used: 0 });
     return true;
   }
 
@@ -54,9 +58,10 @@ export class TreeBudget {
   settle(key: string, tokens: number): boolean {
     const held = this.#held.get(key);
     if (held === undefined) return false;
-    held.used = saturate(held.used + tokens);
+    const counted = Math.max(0, Math.min(tokens, held.atMost - held.used));
+    held.used += counted;
     held.reserved = Math.max(held.admitted, held.used);
-    this.#spent = saturate(this.#spent + tokens);
+    this.#spent = saturate(this.#spent + counted);
     return true;
   }
 

@@ -34,6 +34,17 @@ Deno.test("TreeBudget: what is spent beyond a reservation is the tree's loss, an
   assert(budget.available < 0 && !budget.reserve("c", 1));
 });
 
+Deno.test("TreeBudget: what a session says that it spent costs the tree its own limit and no more", () => {
+  const budget = new TreeBudget(1_000);
+  budget.reserve("parent", 1, 1_000);
+  budget.reserve("liar", 1, 300);
+  for (const tokens of [200, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]) budget.settle("liar", tokens);
+  assertEquals([budget.spent, budget.available], [300, 699]);
+  const ask = (key: string, estimate: number) => decideBudget(budget, { key, estimate, ownLeft: 1_000 }).kind;
+  assertEquals([ask("parent", 700), ask("parent", 701)], ["admit", "refuse"]);
+  assertEquals([budget.release("liar"), budget.settle("liar", 1), budget.spent], [true, false, 300]);
+});
+
 Deno.test("decideBudget: admitted, on the cheaper model, told to wait, refused, each for its own reason", () => {
   const budget = new TreeBudget(1_000);
   budget.reserve("a", 100);

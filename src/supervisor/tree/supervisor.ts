@@ -206,7 +206,7 @@ export class Supervisor implements TreeControl, AsyncDisposable {
   }
 
   #start(request: SpawnRequest, slot: SessionChild["slot"]): SessionChild {
-    this.budget.reserve(slot.path, tokensOf(request));
+    this.budget.reserve(slot.path, tokensOf(request), request.limits.max_tokens);
     const { limits, role = "agent", warm = false, hasDoor = false, allowedTools } = request;
     const rules: ChildRules = {
       warm,
