@@ -165,7 +165,8 @@ function heardAt({ args, context }: Record): Pick<ToolCellsOptions, "onLog" | "o
     }),
     ...(readAnswer === undefined ? {} : {
       requestInput: ({ tool, question }: InputQuestion) => {
-        context.stderr.write(`${tool} asks: ${printable(question)}\n> `);
+        // On one line: none of its words stands where boll's own would.
+        context.stderr.write(`${tool} asks: ${printableLine(question, 4_096)}\n> `);
         return Promise.resolve({ text: readAnswer() });
       },
     }),
