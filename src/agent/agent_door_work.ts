@@ -108,9 +108,9 @@ export class AgentDoorWork implements DoorTasks {
     return async (question, signal) => {
       if (signal.aborted) return { refused: "the task was to end" };
       try {
-        const text = await voice.ask(question, this.#options.inputTimeoutMs);
-        // Whoever answers is known to the door as whoever asked: their words weigh as much as the task's.
-        return { text, isForeign: task.origin !== "user" };
+        const { text, origin } = await voice.ask(question, this.#options.inputTimeoutMs);
+        // Whoever may answer may still pass on what others said.
+        return { text, isForeign: task.origin !== "user" || origin !== "user" };
       } catch {
         if (!task.signal.aborted) unanswered.abort("unanswered");
         return { refused: "nobody answered in time" };

@@ -1,6 +1,11 @@
 import { assertEquals } from "@std/assert";
+import { newId } from "../base/mod.ts";
+import type { TaskOrigin } from "../door/mod.ts";
 import type { AgentMsg } from "../protocol/control/mod.ts";
 import { TurnInbox } from "../session/turn_inbox.ts";
+import { AgentDoorWork } from "./agent_door_work.ts";
+import type { AgentSession, AgentTask } from "./agent_session.ts";
+import { DoorContexts } from "./door_contexts.ts";
 import { gateAsk } from "./gate_ask.ts";
 import type { TurnEnd } from "./loop/mod.ts";
 import { modelNetwork } from "./model_network.ts";
@@ -89,4 +94,41 @@ Deno.test("outcomeOf: each status has its exit status and cause; a model's failu
   assertEquals(of({ status: "failed", error: unfit }), ["failed", 1, "guest"]);
   const { failure, isPartial, answer } = roleResultOf(end({ status: "failed", error: unfit, text: "half" }));
   assertEquals([failure, isPartial, answer], [undefined, true, "half"]);
+});
+
+Deno.test("AgentDoorWork: an answer is a stranger's word where its task or itself is", async () => {
+  const heard: unknown[] = [];
+  const session = {
+    run: async ({ ask }: AgentTask) => {
+      heard.push(await ask!("Which?", new AbortController().signal));
+      return {
+        status: "completed",
+        messages: [],
+        usage: { input_tokens: 0, output_tokens: 0 },
+        rounds: 1,
+        tool_calls: 1,
+      };
+    },
+  } as unknown as AgentSession;
+  const work = new AgentDoorWork({
+    session: Promise.resolve(session),
+    contexts: new DoorContexts(),
+    people: { isWaiting: () => false },
+    control: { startTurn: () => {}, endTurn: () => {} },
+    inputTimeoutMs: 1,
+  });
+  const answerTo = async (task: TaskOrigin, answer: TaskOrigin) => {
+    const ask = () => Promise.resolve({ text: "this", origin: answer });
+    const about = { contextId: "ctx_1", messageId: "m", text: "go", files: [], principal: "owner", isRerun: false };
+    const { signal } = new AbortController();
+    await work.run({ id: newId("tsk"), ...about, origin: task, signal }, {
+      ...{ working: () => {}, artifact: () => {}, output: () => {} },
+      ask,
+    });
+    return heard.pop();
+  };
+  assertEquals(await answerTo("user", "user"), { text: "this", isForeign: false });
+  for (const [task, answer] of [["user", "peer"], ["peer", "user"], ["user", "system"], ["peer", "peer"]] as const) {
+    assertEquals(await answerTo(task, answer), { text: "this", isForeign: true });
+  }
 });

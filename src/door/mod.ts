@@ -17,7 +17,16 @@ export type {
   TaskStorage,
 } from "./options.ts";
 export type { DoorEvent, TaskStateName } from "./door_event.ts";
-export type { DoorTask, DoorWork, InputFile, TaskArtifact, TaskEnd, TaskOrigin, TaskVoice } from "./work.ts";
+export type {
+  DoorTask,
+  DoorWork,
+  InputFile,
+  TaskAnswer,
+  TaskArtifact,
+  TaskEnd,
+  TaskOrigin,
+  TaskVoice,
+} from "./work.ts";
 export { type Clock, SYSTEM_CLOCK } from "./clock.ts";
 export * from "./judge_notice.ts";
 export { DEFAULT_LIMITS, type DoorLimits } from "./limits.ts";

@@ -35,6 +35,13 @@ export type TaskArtifact =
   | { readonly name: string; readonly data: unknown }
   | { readonly name: string; readonly mediaType: string; readonly url: string };
 
+/** An answer to a question. */
+export interface TaskAnswer {
+  readonly text: string;
+  /** Whose word it is: who may answer may say less of it than of the task. */
+  readonly origin: TaskOrigin;
+}
+
 /** What the work says while it runs; after its end nothing of it is heard. */
 export interface TaskVoice {
   /** A word on the way. */
@@ -43,7 +50,7 @@ export interface TaskVoice {
   /** A piece of the answer, as it comes. The answer of {@link TaskEnd} is the whole of it. */
   output(text: string): void;
   /** Asks back: the next message for this task answers. Rejects when the task is cancelled, or nobody answers in time. */
-  ask(question: string, timeoutMs: number): Promise<string>;
+  ask(question: string, timeoutMs: number): Promise<TaskAnswer>;
 }
 
 /** How the work ended. */

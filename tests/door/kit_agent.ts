@@ -42,7 +42,9 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   "tck-input-required": async (_, voice) => {
     let answer: string;
-    do answer = await voice.ask("What else?", PATIENCE_MS); while (answer.startsWith("TCK history message"));
+    do ({ text: answer } = await voice.ask("What else?", PATIENCE_MS)); while (
+      answer.startsWith("TCK history message")
+    );
     return done(answer);
   },
   "tck-reject-task": () => ({ state: "rejected", reason: "rejected" }),

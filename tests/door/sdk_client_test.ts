@@ -115,7 +115,7 @@ for (const transport of ["JSONRPC", "HTTP+JSON"] as const) {
     const asked = await asking as Task;
     assertEquals(asked.status!.state, TaskState.TASK_STATE_INPUT_REQUIRED);
     const answering = client.sendMessage(sending("this one", { taskId: asked.id }));
-    fifth.end({ state: "completed", answer: `took ${await answer}` });
+    fifth.end({ state: "completed", answer: `took ${(await answer).text}` });
     assertEquals(answerOf(await answering as Task), "took this one");
 
     const missing = await assertRejects(() => client.getTask({ tenant: "", id: "tsk_none" }), Error);

@@ -227,7 +227,7 @@ Deno.test("a question is in the status and ends stream and call; the next messag
   const wrong = await call(port, "SendMessage", message("red", { taskId: task.id, contextId: "ctx_other" }));
   assertEquals([wrong.error.code, wrong.error.message.includes("contextId")], [-32602, true]);
   const sending = call(port, "SendMessage", message("red", { taskId: task.id }));
-  assertEquals(await answer, "red");
+  assertEquals(await answer, { text: "red", origin: "user" });
   end({ state: "completed", answer: "painted" });
   const { result } = await sending;
   assertEquals(result.task.status.state, "TASK_STATE_COMPLETED");
@@ -238,6 +238,27 @@ Deno.test("a question is in the status and ends stream and call; the next messag
   assertEquals(events.filter(({ event }) => event.startsWith("gate")).map((event) => "how" in event ? event.how : ""), [
     ...["", "answered"],
   ]);
+});
+
+Deno.test("an answer may be less trusted than its task, and never more", async () => {
+  const work = new HeldWork();
+  await using running = await runDoor({ work });
+  const { port } = running;
+  const answerAs = async (asker: string, token: string, claimed: string) => {
+    const sending = call(port, "SendMessage", message("go"), { token: asker });
+    const { task, voice, end } = await work.next();
+    const answer = voice.ask("Which?", 60_000);
+    await sending;
+    const said = message("this", { taskId: task.id });
+    const answered = call(port, "SendMessage", said, { token, headers: { "x-boll-task-origin": claimed } });
+    const { origin } = await answer;
+    end({ state: "completed" });
+    await answered;
+    return [task.origin, origin];
+  };
+  assertEquals(await answerAs("owner-token", "owner-token", "user"), ["user", "user"]);
+  assertEquals(await answerAs("owner-token", "owner-token", "peer"), ["user", "peer"]);
+  assertEquals(await answerAs("ada-token", "ada-token", "user"), ["peer", "peer"]);
 });
 
 Deno.test("a question that nobody answers in time fails its task with that reason", async () => {

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import { EventLog, type EventLogLimits } from "./event_log.ts";
 import type { TaskRecord, TaskStore } from "./task_store.ts";
 import { agentMessage, artifactOf, hasEnded, isResting, partOf, stateOf, statusOf, textPart } from "./task_words.ts";
-import type { TaskArtifact, TaskEnd, TaskVoice } from "../work.ts";
+import type { TaskAnswer, TaskArtifact, TaskEnd, TaskVoice } from "../work.ts";
 
 /** What a live task stands on. */
 export interface LiveTaskParts {
@@ -31,7 +31,7 @@ export class GateError extends Error {
 
 /** A question that waits. */
 interface Gate {
-  answer(text: string): void;
+  answer(answer: TaskAnswer): void;
   drop(error: Error): void;
 }
 
@@ -99,14 +99,14 @@ export class LiveTask {
   }
 
   /** An answer to its question. */
-  answer(message: Task["history"][number], text: string): void {
+  answer(message: Task["history"][number], answer: TaskAnswer): void {
     const gate = this.#gate;
     if (gate === undefined) return;
     this.#change({ history: [...this.task.history, message] });
     this.work();
     this.#gate = undefined;
     this.#parts.onGate("answered");
-    gate.answer(text);
+    gate.answer(answer);
   }
 
   /** Asks its work to end. */
@@ -165,7 +165,7 @@ export class LiveTask {
     };
   }
 
-  #ask(question: string, timeoutMs: number): Promise<string> {
+  #ask(question: string, timeoutMs: number): Promise<TaskAnswer> {
     if (hasEnded(this.task) || this.stopped !== undefined) {
       return Promise.reject(new GateError("the task was to end before its question was answered"));
     }
@@ -182,9 +182,9 @@ export class LiveTask {
         reject(error);
       };
       this.#gate = {
-        answer: (text) => {
+        answer: (answer) => {
           unwatch();
-          resolve(text);
+          resolve(answer);
         },
         drop: (error) => drop("canceled", error),
       };

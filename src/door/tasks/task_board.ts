@@ -246,7 +246,7 @@ export class TaskBoard {
     if (live === undefined || !live.isAsking) {
       throw new UnsupportedOperationError(`Take a message for a task: it is ${stateName(task)}, wanted input_required`);
     }
-    this.#keep(() => live.answer({ ...message, contextId: task.contextId }, text));
+    this.#keep(() => live.answer({ ...message, contextId: task.contextId }, { text, origin: caller.origin }));
     return live;
   }
 
