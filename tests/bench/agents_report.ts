@@ -11,7 +11,7 @@ export function writeAgents({ runs, turnMs, callMs, crowd }: AgentsResult): stri
     (medianMs / empty!.medianMs).toFixed(2),
     (medianMs / plain!.medianMs).toFixed(2),
   ]);
-  const { count, oneMs, allMs, wholeMs, sessionBytes, idleBytes } = crowd;
+  const { count, oneMs, allMs, wholeMs, sessionBytes, supervisorBytes, idleBytes } = crowd;
   const crowds = [
     `${count}`,
     oneMs.toFixed(0),
@@ -19,7 +19,9 @@ export function writeAgents({ runs, turnMs, callMs, crowd }: AgentsResult): stri
     (allMs / oneMs).toFixed(1),
     wholeMs.toFixed(0),
     (sessionBytes / count / 2 ** 20).toFixed(1),
+    (supervisorBytes / count / 2 ** 20).toFixed(1),
     (sessionBytes / idleBytes).toFixed(2),
+    ((sessionBytes + supervisorBytes) / idleBytes).toFixed(2),
   ];
   return `## Agents
 
@@ -31,12 +33,23 @@ it: ${callMs.toFixed(2)} ms more.
 
 ${table(["run", "median ms", "min – max", "× empty", "× an answer"], rows)}
 
-Children of one agent, each waiting for its model: from the start of the run until the only one, and until the last of
-all, has asked; then until all is over. Memory is that of a child's session (PSS), against as many idle compiled programs.
+Runs of an agent started together, each waiting for its model: from the start until the only one, and until the last of
+all, has asked; then until all are over. Memory (PSS) is that of its session and of its supervisor, each, against as many
+idle compiled programs.
 
 ${
     table(
-      ["agents at once", "one asks ms", "all ask ms", "× one", "whole ms", "MiB each", "× idle"],
+      [
+        "agents at once",
+        "one asks ms",
+        "all ask ms",
+        "× one",
+        "whole ms",
+        "session MiB",
+        "supervisor MiB",
+        "session × idle",
+        "both × idle",
+      ],
       [crowds],
     )
   }`;
