@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Bed, forExecutable, type TraceEvent } from "../harness.ts";
+import { type Bed, forExecutable, REPOSITORY, type TraceEvent } from "../harness.ts";
 import { type Fault, ModelServer, type ServedDialect } from "../models/model_server.ts";
 import { AgentWorkspace, callOf, tracesOf } from "./agent_workspace.ts";
 import { assertNothingLeft } from "./leftovers.ts";
@@ -75,6 +75,30 @@ for (const dialect of DIALECTS) {
     },
   );
 }
+
+forExecutable(
+  "agent faults: the sample reviewer and its summarizers answer from one endpoint that fails in between, over both wires",
+  async (bed) => {
+    const capsules = `${REPOSITORY}/capsules`;
+    assertEquals((await bed.run(["lock", capsules])).code, 0);
+    const { turns } = JSON.parse(Deno.readTextFileSync(`${capsules}/reviewer/playbook.json`));
+    for (const dialect of DIALECTS) {
+      await using server = ModelServer.start({
+        turns,
+        faults: ["500", "none", "429", "half_character", "none", "cut"],
+      });
+      const { code, stdout, stderr, json } = await bed.run([
+        ...["run", "--accept", "--json", "--quiet", "--mount", `${capsules}/wasi:/src:ro`],
+        ...["--uri", server.url, "--model", "m", "--dialect", dialect, `${capsules}/reviewer`, "Review the code"],
+      ]);
+      assertEquals([code, json?.["status"], stdout], [0, "completed", turns.at(-1).text], stderr);
+      const last = server.requests.at(-1)!.body.messages.at(-1).content;
+      const told = typeof last === "string" ? last : last.at(-1).text;
+      assertEquals(told.match(/<\/?untrusted-content/g)?.length, 4);
+      assertNothingLeft(bed);
+    }
+  },
+);
 
 /** Faults → how the run ends, and a word of why. */
 const FATAL: readonly [readonly Fault[], number, string, string][] = [
