@@ -34,7 +34,7 @@ export async function agreeToStart(resolved: Resolved | ResolvedAgent, starter: 
   const isQuiet = args.has("quiet");
   if (!isQuiet) warnOf(resolved, context);
   const lock = await findRunLock(resolved);
-  const consent = { resolved, digest: digests.capsule, model: model?.grant, lock };
+  const consent = { resolved, digest: digests.capsule, model, lock };
   await obtainConsent({ ...consent, accept: args.has("accept"), remember }, context);
   const probe = probeHull();
   const containment = achievedContainment(probe, { compiled: isCompiled, net: grants.net });

@@ -1,5 +1,5 @@
 import { CapsuleError, printableLine } from "../base/mod.ts";
-import type { ModelGrant, StartableExplanation } from "../grants/mod.ts";
+import type { ResolvedModel, StartableExplanation } from "../grants/mod.ts";
 import { isAgent } from "../manifest/mod.ts";
 import type { Lock } from "../package/mod.ts";
 import { consentDigest, readStartable, startableLabel } from "./consent_scope.ts";
@@ -13,7 +13,7 @@ export interface ConsentRequest {
   readonly resolved: Resolved;
   readonly digest: string;
   /** Where an agent's model is. */
-  readonly model?: ModelGrant | undefined;
+  readonly model?: ResolvedModel | undefined;
   /** What it may start, when it may start anything. */
   readonly lock?: Lock | undefined;
   /** `--accept` was given. */
@@ -24,18 +24,18 @@ export interface ConsentRequest {
 
 /**
  * A foreign capsule runs only with the operator's word for exactly this digest, and for those of all that it may start: stored, `--accept`, or a yes on a
- * terminal. An own one needs none, and a bare component has no manifest to consent to. Where a ceiling takes some of what
- * the manifest asks for, the word holds for that run alone.
+ * terminal. An own one needs none, and a bare component has no manifest to consent to. Where a ceiling or a flag takes some
+ * of what the manifest asks for, or stands for its model, the word holds for that run alone.
  *
  * @throws `consent.required` without a terminal; `consent.refused` on a no
  */
 export async function obtainConsent(request: ConsentRequest, context: Context): Promise<void> {
-  const { resolved, digest, lock, accept, remember } = request;
+  const { resolved, digest, model, lock, accept, remember } = request;
   const { capsule, own, trust, grants: { grants: { spawn } } } = resolved;
   const word = consentDigest(digest, spawn, lock);
   if (capsule.kind === "bare" || own || trust.isAccepted(word)) return;
-  // Kept under the digest alone, it would hold where no ceiling takes what was not shown here.
-  const keeps = remember && resolved.grants.isNarrowed !== true;
+  // Kept under the digest alone, it would hold where nothing takes what was not shown here.
+  const keeps = remember && resolved.grants.isNarrowed !== true && model?.isNarrowed !== true;
   if (!accept) await askOnTerminal(request, keeps, context);
   if (keeps) trust.accept(word);
 }
@@ -54,7 +54,7 @@ async function askOnTerminal(
       }; look at it with \`boll explain\`, then add --accept`,
     );
   }
-  const agent = isAgent(capsule) ? describeAgent(capsule, model) : "";
+  const agent = isAgent(capsule) ? describeAgent(capsule, model?.grant) : "";
   context.stderr.write(`${name} is not one of your own capsules. It asks for:\n${agent}${describeGrants(grants)}`);
   for (const child of await readStartable(grants.spawn, lock)) {
     context.stderr.write(`Of these it may give ${startableLabel(child)}${child.grants === undefined ? "" : ":"}\n`);

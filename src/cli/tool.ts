@@ -46,7 +46,7 @@ async function toolVerb(args: Arguments, context: Context): Promise<number> {
   const digests = digestCapsule(capsule);
   if (!args.has("quiet")) warnOf(resolved, context);
   const lock = await findRunLock(resolved);
-  const model = resolved.model.grant;
+  const { model } = resolved;
   await obtainConsent(
     { resolved, digest: digests.capsule, model, lock, accept: args.has("accept"), remember: true },
     context,

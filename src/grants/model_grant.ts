@@ -43,6 +43,8 @@ export interface ResolvedModel {
   readonly playbook?: string;
   /** What is not sent, and why; one sentence each. */
   readonly warnings: readonly string[];
+  /** Present where a flag stands for an endpoint or a secret of the manifest's: without it, what is sent goes elsewhere. */
+  readonly isNarrowed?: true;
 }
 
 /** What decides where an agent's model is. */
@@ -59,7 +61,20 @@ export interface ResolveModelInput {
  * he says.
  * @throws {CapsuleError} `inference.bad_uri`, `usage.bad_value`, `grant.exceeds_ceiling`
  */
-export function resolveModel({ capsule, flags, workspaces }: ResolveModelInput): ResolvedModel {
+export function resolveModel(input: ResolveModelInput): ResolvedModel {
+  const resolved = chooseModel(input);
+  return { ...resolved, ...(isHeldBack(input.capsule, resolved.grant) ? { isNarrowed: true } : {}) };
+}
+
+/** Whether an endpoint of the manifest's is not there, or a secret that it lists. */
+function isHeldBack({ manifest: { inference, secrets } }: AgentCapsule, grant: ModelGrant | undefined): boolean {
+  const { uri, dialect } = inference;
+  const declared = uri === undefined || dialect === "scripted" ? [] : parseEndpoints(uri);
+  return declared.some(({ url }) => grant?.endpoints.includes(url) !== true) ||
+    Object.keys(secrets).some((name) => !Object.hasOwn(grant?.secrets ?? {}, name));
+}
+
+function chooseModel({ capsule, flags, workspaces }: ResolveModelInput): ResolvedModel {
   const { inference, secrets: listed } = capsule.manifest;
   const uri = flags.uri ?? inference.uri;
   if (uri === undefined) return refuseStray(flags, capsule.name);

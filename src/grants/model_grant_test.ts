@@ -54,6 +54,30 @@ Deno.test("resolveModel: the variable that the operator names goes where he says
   assertEquals([grant?.api_key, grant?.secrets], ["OTHER", { OTHER: ["https://c.example"] }]);
 });
 
+Deno.test("resolveModel: where a flag stands for an endpoint or a secret of the manifest's, that is said", () => {
+  const isNarrowed = (flags: ModelFlags, capsule = agent(INFERENCE)) => resolve(flags, capsule).isNarrowed ?? false;
+  const both = "https://b.example,https://a.example/v1";
+  for (
+    const flags of [{}, { model: "n" }, { dialect: "anthropic" as const }, { uri: both }, {
+      uri: `${both},https://b.example/x`,
+    }]
+  ) {
+    assertEquals(isNarrowed(flags), false, JSON.stringify(flags));
+  }
+  const elsewhere = { uri: "http://127.0.0.1:8080" };
+  const scripted = { uri: "play.json", dialect: "scripted" as const, playbook: "{}" };
+  for (const flags of [{ apiKey: "MINE" }, { uri: "https://a.example/v1" }, elsewhere, scripted]) {
+    assertEquals(isNarrowed(flags), true, JSON.stringify(flags));
+  }
+  // Nothing of its own is left out: it names no endpoint, or plays.
+  const { uri: _, api_key: __, ...bare } = { ...INFERENCE, headers: [] };
+  for (const inference of [bare, { ...bare, dialect: "scripted" as const, uri: "play.json" }]) {
+    for (const flags of [{}, elsewhere]) assertEquals(isNarrowed(flags, agent(inference, {})), false);
+  }
+  // A secret that no endpoint stands for yet has not been shown.
+  assertEquals(isNarrowed({}, agent({ ...bare, api_key: "KEY" })), true);
+});
+
 Deno.test("resolveModel: a playbook is sent nothing; what makes no sense together is refused", () => {
   const scripted = agent({ ...INFERENCE, uri: "play.json", dialect: "scripted", headers: [] }, {});
   assertEquals(resolve({}, scripted), {
@@ -71,7 +95,7 @@ Deno.test("resolveModel: a playbook is sent nothing; what makes no sense togethe
   assertEquals(code({ uri: "http://a.example" }), "inference.bad_uri");
   assertEquals(code({ uri: "https://u:p@a.example" }), "inference.bad_uri");
   const { model: _, uri: __, ...bare } = INFERENCE;
-  assertEquals(resolve({}, agent(bare)), { warnings: [] });
+  assertEquals(resolve({}, agent(bare)), { warnings: [], isNarrowed: true });
   assertEquals(code({ model: "m" }, agent(bare)), "usage.bad_value");
   assertEquals(code({ uri: "https://a.example" }, agent(bare)), "usage.bad_value");
 });

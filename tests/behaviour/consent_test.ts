@@ -1,5 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
-import { fixture, forEachMode } from "../harness.ts";
+import { fixture, forEachMode, forExecutable } from "../harness.ts";
 import { DelegatingWorkspace } from "../process/delegating_workspace.ts";
 import { Terminal } from "../terminal.ts";
 
@@ -40,6 +40,22 @@ forEachMode("consent: given to less, by --no-net or a mount made read-only, it i
   assertEquals(await run("--accept", "--mount", `${data}:/data`), 0);
   assertEquals(await run("--no-net", "--mount", `${data}:/data:ro`), 0);
 });
+
+forExecutable(
+  "consent: given to another model by --uri, it is not kept for the one that the manifest names",
+  async (bed) => {
+    const inference = { uri: "http://127.0.0.1:9/v1", model: "m", api_key: "${THE_KEY}" };
+    const manifest = { name: "asks", version: "0.1.0", inference, secrets: { THE_KEY: ["http://127.0.0.1:9"] } };
+    const folder = bed.folder("asking-agent", { "capsule.jsonc": JSON.stringify(manifest) });
+    const env = { THE_KEY: "the-key" };
+    // With the consent it is started, and finds no model.
+    const run = async (...flags: string[]) => (await bed.run(["run", ...flags, folder, "go"], { env })).code;
+    assertEquals(await run("--accept", "--uri", "http://127.0.0.1:1", "--model", "mine"), 4);
+    assertEquals([await run(), await run("--uri", "http://127.0.0.1:1", "--model", "mine")], [5, 5]);
+    assertEquals([await run("--accept"), await run()], [4, 4]);
+    assertEquals(await run("--uri", "http://127.0.0.1:1", "--model", "mine"), 4);
+  },
+);
 
 forEachMode(
   "consent: to a foreign capsule covers what it may start, as it is locked; another asks again, in an own workspace nobody is asked",
