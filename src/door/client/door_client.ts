@@ -29,11 +29,15 @@ export interface OutgoingMessage {
   readonly taskId?: string;
 }
 
+/** An event, and whether its id says that it is another than the one before. */
+interface StreamedEvent {
+  readonly event: StreamResponse;
+  readonly isFurther: boolean;
+}
+
 type SdkClient = Awaited<ReturnType<ClientFactory["createFromAgentCard"]>>;
 
 const STREAM_TYPE = "text/event-stream";
-/** What reading a body says when its connection is cut. */
-const BREAKS = [TypeError, Deno.errors.Http, Deno.errors.ConnectionReset, Deno.errors.UnexpectedEof] as const;
 
 /** So often in a row a lost stream is asked for again before it is given up. */
 const MAX_TRIES = 6;
@@ -123,10 +127,10 @@ export class DoorClient implements Disposable {
     let isBack = false;
     for (let tries = 0;; tries++) {
       try {
-        for await (const event of this.#events(open)) {
+        for await (const { event, isFurther } of this.#events(open)) {
           const isSnapshot = isBack && event.payload?.$case === "task";
-          // An agent that tells how it stands and goes is not told to tell it for ever.
-          if (!isSnapshot) tries = 0;
+          // An agent that says the same again and goes is not asked to say it for ever.
+          if (isFurther && !isSnapshot) tries = 0;
           // What has begun of a file is in the task as it stands.
           if (isSnapshot) files = new FileJoiner();
           const news = toNews(files.take(event));
@@ -163,13 +167,12 @@ export class DoorClient implements Disposable {
   }
 
   /** The events of one stream, each remembered by its id once it is told. */
-  async *#events(open: () => AsyncGenerator<StreamResponse>): AsyncGenerator<StreamResponse> {
+  async *#events(open: () => AsyncGenerator<StreamResponse>): AsyncGenerator<StreamedEvent> {
     const events = open();
     for (;;) {
       const { value, done } = await this.#wire.attempt(() => events.next());
       if (done) return;
-      this.#wire.heard();
-      yield value;
+      yield { event: value, isFurther: this.#wire.heard() };
     }
   }
 
@@ -231,6 +234,24 @@ function isResting(news: TaskNews): boolean {
   return isEnd(news.task.state) || news.task.state === "input_required";
 }
 
+/** The same body; a connection that is cut looks like a mistake of the caller's to whoever reads it. */
+function noticingBreaks(body: ReadableStream<Uint8Array>, onBreak: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      } catch (error) {
+        onBreak();
+        controller.error(error);
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
 /** The way to one origin, and the first thing that went wrong on it in words of our own. */
 class Wire {
   readonly #origin: string;
@@ -242,6 +263,8 @@ class Wire {
   #ids: EventIds | undefined;
   #lastId: string | undefined;
   #isLost = false;
+  /** The body that came last has no end. */
+  #isBroken = false;
 
   constructor({ url, token, signal }: DoorClientOptions) {
     this.#origin = new URL(url).origin;
@@ -264,9 +287,11 @@ class Wire {
     return this.#isLost;
   }
 
-  /** One more event of the stream was told: whoever comes back wants what follows it. */
-  heard(): void {
-    this.#lastId = this.#ids?.take() ?? this.#lastId;
+  /** One more event of the stream was told: whoever comes back wants what follows it. Gives whether its id is another. */
+  heard(): boolean {
+    const last = this.#lastId;
+    this.#lastId = this.#ids?.take() ?? last;
+    return this.#lastId !== last;
   }
 
   /** The SDK wraps errors in its own: the fault that was seen on the wire counts for more. */
@@ -288,6 +313,7 @@ class Wire {
     const headers = new Headers((init as RequestInit).headers);
     if (this.#token !== undefined) headers.set("authorization", `Bearer ${this.#token}`);
     this.#ids = undefined;
+    this.#isBroken = false;
     const wantsStream = headers.get("accept")?.includes(STREAM_TYPE) ?? false;
     if (wantsStream && this.#lastId !== undefined) headers.set("last-event-id", this.#lastId);
     const signal = this.#signal ?? (init as { signal?: AbortSignal }).signal;
@@ -317,9 +343,11 @@ class Wire {
 
   #watch(response: Response): Response {
     const { body, headers, status } = response;
-    if (body === null || !headers.get("content-type")?.startsWith(STREAM_TYPE)) return response;
+    if (body === null) return response;
+    const whole = noticingBreaks(body, () => this.#isBroken = true);
+    if (!headers.get("content-type")?.startsWith(STREAM_TYPE)) return new Response(whole, { headers, status });
     this.#ids = new EventIds();
-    return new Response(this.#ids.watch(body) as BodyInit, { headers, status });
+    return new Response(this.#ids.watch(whole) as BodyInit, { headers, status });
   }
 
   #faultOf(status: number): CapsuleError | undefined {
@@ -355,7 +383,7 @@ class Wire {
     if (errorCodeOf(error) !== undefined) return error;
     if (this.#signal?.aborted) return this.#fail("door.interrupted", "interrupted");
     if (!(error instanceof Error)) return error;
-    if (BREAKS.some((kind) => error instanceof kind)) return this.#fail("door.unreachable", "the connection broke off");
+    if (this.#isBroken) return this.#fail("door.unreachable", "the connection broke off");
     const words = printableLine(error.message, 400);
     if (error instanceof TaskNotFoundError) {
       return new CapsuleError("door.unknown_task", `Ask ${this.#shown}: ${words}`);
