@@ -94,7 +94,16 @@ export class ChatSession {
     });
   }
 
+  /** Where nothing can be shown any more, nobody is talked to. */
   #hear(notice: Notice): void {
+    try {
+      this.#take(notice);
+    } catch (error) {
+      this.#over.reject(error);
+    }
+  }
+
+  #take(notice: Notice): void {
     switch (notice.kind) {
       case "gate":
         this.#gate = notice.node;

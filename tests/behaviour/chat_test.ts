@@ -61,6 +61,21 @@ forExecutable("chat --json: one event a line, the last one says how it ended", a
   assertEquals([code, last.exit_code], [1, 1]);
 });
 
+forExecutable("chat: it ends where nobody reads it any more, and waits for no answer that nobody sees", async (bed) => {
+  const path = agent(bed, [{ text: "first" }, { text: "second" }]);
+  const [program, ...args] = bed.command(["chat", "--accept", path]);
+  const streams = { stdin: "piped", stdout: "piped", stderr: "piped" } as const;
+  const chat = new Deno.Command(program!, { args, ...streams, clearEnv: true, env: bed.environment() }).spawn();
+  await chat.stdout.cancel();
+  const writer = chat.stdin.getWriter();
+  // Its input goes on: that it ends is not for want of it.
+  await writer.write(new TextEncoder().encode("1\n2\n"));
+  const [{ code }, said] = await Promise.all([chat.status, new Response(chat.stderr).text()]);
+  writer.abort().catch(() => {});
+  assertEquals([code, said], [141, ""]);
+  assertNothingLeft(bed);
+});
+
 forExecutable("chat: at a terminal a prompt, the answer as it comes, tools, and a question in place", async (bed) => {
   await using terminal = talkTo(bed, ASSISTANT);
   await terminal.waitFor("> ");
