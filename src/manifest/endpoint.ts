@@ -1,5 +1,5 @@
-import { CapsuleError, printableLine } from "../base/mod.ts";
-import { isIpLiteral, parseNetEntry } from "./net_entry.ts";
+import { CapsuleError, errorCodeOf, printableLine } from "../base/mod.ts";
+import { isIpLiteral, type NetEntry, parseNetEntry } from "./net_entry.ts";
 
 /** Where a model answers. */
 export interface Endpoint {
@@ -30,16 +30,27 @@ export function parseEndpoints(text: string): readonly Endpoint[] {
  * @throws {CapsuleError} `inference.bad_uri`
  */
 export function parseOrigin(text: string): string {
-  const { scheme, host, wildcard, text: origin } = parseNetEntry(text);
+  const { scheme, host, wildcard, text: origin } = readEntry(text);
   if (scheme !== "https" && scheme !== "http") throw bad(text, "wanted https://host[:port]");
   if (wildcard) throw bad(text, "a secret goes to origins that are named, not to *");
   if (scheme === "http" && !isLoopback(host)) throw bad(text, "http is for this machine alone, wanted https");
   return origin;
 }
 
+/** An entry of the network's language, refused with what is allowed here. */
+function readEntry(text: string): NetEntry {
+  try {
+    return parseNetEntry(text);
+  } catch (error) {
+    if (errorCodeOf(error) !== "grant.bad_net") throw error;
+    const [why] = (error as Error).message.split("; allowed: ");
+    throw new CapsuleError("inference.bad_uri", `${why}; wanted https://host[:port]`, { cause: error });
+  }
+}
+
 function parseEndpoint(text: string): Endpoint {
   const [, origin = "", path = ""] = /^([a-z]+:\/\/[^/?#\\\s]+)([^\s]*)$/i.exec(text) ?? [];
-  if (origin === "") throw bad(text, "wanted https://host[:port]/path");
+  if (origin === "") throw bad(text, "wanted https://host[:port]/path; a playbook's file is of dialect scripted");
   if (origin.includes("@")) throw bad(text, "user information is not allowed, name the variable in api_key");
   if (!/^[A-Za-z0-9._~/%:+-]*$/.test(path)) {
     throw bad(text, "its path may hold no query, fragment or unusual character");

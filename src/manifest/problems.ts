@@ -63,6 +63,7 @@ const TYPES: Readonly<Record<string, string>> = {
   boolean: "true or false",
   array: "an array",
   object: "an object",
+  record: "an object",
 };
 
 function describeAllowed(issue: Issue): string {
