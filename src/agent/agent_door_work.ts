@@ -3,6 +3,7 @@ import type { DoorTask, TaskEnd, TaskVoice } from "../door/mod.ts";
 import type { DoorTasks, RoleResult, SessionControl } from "../session/role.ts";
 import type { AgentSession } from "./agent_session.ts";
 import type { DoorContexts } from "./door_contexts.ts";
+import { oneByOne } from "./gate_ask.ts";
 import { aborted, type TurnEnd } from "./loop/mod.ts";
 import type { AskUser } from "./own_tools.ts";
 import { answerOf, roleResultOf } from "./turn_outcome.ts";
@@ -105,7 +106,7 @@ export class AgentDoorWork implements DoorTasks {
 
   /** A question that nobody answers in time fails the task (door page, "Tasks"). */
   #askOf(task: DoorTask, voice: TaskVoice, unanswered: AbortController): AskUser {
-    return async (question, signal) => {
+    return oneByOne(async (question, signal) => {
       if (signal.aborted) return { refused: "the task was to end" };
       try {
         const { text, origin } = await voice.ask(question, this.#options.inputTimeoutMs);
@@ -115,7 +116,7 @@ export class AgentDoorWork implements DoorTasks {
         if (!task.signal.aborted) unanswered.abort("unanswered");
         return { refused: "nobody answered in time" };
       }
-    };
+    });
   }
 }
 

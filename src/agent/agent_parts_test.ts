@@ -6,7 +6,7 @@ import { TurnInbox } from "../session/turn_inbox.ts";
 import { AgentDoorWork } from "./agent_door_work.ts";
 import type { AgentSession, AgentTask } from "./agent_session.ts";
 import { DoorContexts } from "./door_contexts.ts";
-import { gateAsk } from "./gate_ask.ts";
+import { gateAsk, oneByOne } from "./gate_ask.ts";
 import type { TurnEnd } from "./loop/mod.ts";
 import { modelNetwork } from "./model_network.ts";
 import { seedContext } from "./seed_context.ts";
@@ -131,4 +131,25 @@ Deno.test("AgentDoorWork: an answer is a stranger's word where its task or itsel
   for (const [task, answer] of [["user", "peer"], ["peer", "user"], ["user", "system"], ["peer", "peer"]] as const) {
     assertEquals(await answerTo(task, answer), { text: "this", isForeign: true });
   }
+});
+
+Deno.test("oneByOne: a second question waits for the first one's answer, also where that failed", async () => {
+  const open: { question: string; settle: PromiseWithResolvers<{ text: string; isForeign: boolean }> }[] = [];
+  const ask = oneByOne((question) => {
+    const settle = Promise.withResolvers<{ text: string; isForeign: boolean }>();
+    open.push({ question, settle });
+    return settle.promise;
+  });
+  const { signal } = new AbortController();
+  const [first, second, third] = [ask("one?", signal), ask("two?", signal), ask("three?", signal)];
+  await Promise.resolve();
+  assertEquals(open.map(({ question }) => question), ["one?"]);
+  open[0]!.settle.resolve({ text: "1", isForeign: false });
+  assertEquals(await first, { text: "1", isForeign: false });
+  while (open.length < 2) await Promise.resolve();
+  open[1]!.settle.reject(new Error("on purpose"));
+  assertEquals(await second.catch(({ message }) => message), "on purpose");
+  while (open.length < 3) await Promise.resolve();
+  open[2]!.settle.resolve({ text: "3", isForeign: true });
+  assertEquals(await third, { text: "3", isForeign: true });
 });

@@ -5,8 +5,7 @@ import type { AskUser } from "./own_tools.ts";
 /** Asks by gates of the control protocol, one after the other. */
 export function gateAsk(control: Pick<SessionControl, "say" | "inbox">): AskUser {
   let opened = 0;
-  let last: Promise<unknown> = Promise.resolve();
-  const ask = async (question: string, signal: AbortSignal): ReturnType<AskUser> => {
+  return oneByOne(async (question, signal) => {
     if (signal.aborted || control.inbox === undefined) return { refused: "nobody can answer any more" };
     const node = `ask-${++opened}`;
     const answer = control.inbox.answerTo(node);
@@ -14,7 +13,12 @@ export function gateAsk(control: Pick<SessionControl, "say" | "inbox">): AskUser
     const text = await Promise.race([answer, aborted(signal)]);
     control.say({ type: "gate_closed", node, via: text === undefined ? "timeout" : "reply" });
     return text === undefined ? { refused: "nobody answered in time" } : { text, isForeign: false };
-  };
+  });
+}
+
+/** Whoever answers is asked one question after the other: tools that run together may each have one. */
+export function oneByOne(ask: AskUser): AskUser {
+  let last: Promise<unknown> = Promise.resolve();
   return (question, signal) => {
     const asked = last.then(() => ask(question, signal));
     last = asked.catch(() => {});

@@ -124,6 +124,25 @@ forExecutable(
 );
 
 forExecutable(
+  "agent door: two tools that run together ask one after the other, and both are answered",
+  async (bed) => {
+    const asking = (text: string) => ({ name: "probe", arguments: { do: "ask", text } });
+    await using served = await serve(bed, {
+      tools: { probe: "tool_probe" },
+      turns: [{ tool_calls: [asking("Left?"), asking("Right?")] }, { when_contains: "the right one", text: "both" }],
+    });
+    let task = await send(served.url, "go");
+    for (const [question, answer] of [["Left?", "the left one"], ["Right?", "the right one"]] as const) {
+      assertEquals([task.status.state, task.status.message?.parts[0]?.text], [
+        ...["TASK_STATE_INPUT_REQUIRED", `The tool probe asks: ${question}`],
+      ]);
+      task = await send(served.url, answer, { taskId: task.id, contextId: task.contextId });
+    }
+    assertEquals(said(task), ["TASK_STATE_COMPLETED", "both"]);
+  },
+);
+
+forExecutable(
   "agent door: a task is cancelled in its model call, one that fails costs no other, and none says why inside",
   async (bed) => {
     await using server = ModelServer.start({
