@@ -1,6 +1,6 @@
 import { EXIT_STATUS, exitCodeOf, printable, printableJson, printableLine } from "../base/mod.ts";
 import { readText } from "../manifest/mod.ts";
-import type { SessionPlaces } from "../records/mod.ts";
+import { findSessionEnd, type SessionPlaces } from "../records/mod.ts";
 import type { ChildEnding } from "../supervisor/tree/mod.ts";
 import type { Starting } from "./root_capsule.ts";
 import { EXIT_STDOUT_CLOSED } from "./verb.ts";
@@ -39,6 +39,17 @@ export function readWholeAnswer(places: Pick<SessionPlaces, "records" | "out"> |
   }
 }
 
+/** Why it ended so, as its record has it: the loop's reason, or its model's where that gave one. */
+function recordedDetail(places: Pick<SessionPlaces, "trace"> | undefined): string | undefined {
+  try {
+    const detail = places === undefined ? undefined : findSessionEnd(places.trace)?.["detail"];
+    // Its deadline needs no more words.
+    return typeof detail === "string" && detail !== "the deadline passed" ? detail : undefined;
+  } catch {
+    return undefined; // how it ended is said all the same
+  }
+}
+
 /** Writes an answer to stdout, with a newline at its end: as it is, and safe on a terminal, which does what it is told. */
 export function printAnswer(answer: string, { context: { stdout } }: Pick<Starting, "context">): void {
   if (answer === "") return;
@@ -61,7 +72,7 @@ export function reportAgentEnding({ starting, ending, places, isUnread = false }
   const exit_code = isUnread ? EXIT_STDOUT_CLOSED : agentExitCode(ending);
   const ended_by = isUnread ? "stdout_closed" : ending.ended_by;
   const { status, error, outcome, duration_ms, tokens_in, tokens_out, session_id } = ending;
-  const detail = error?.message ?? ending.detail;
+  const detail = error?.message ?? ending.detail ?? recordedDetail(places);
   if (args.has("json")) {
     const report = {
       session_id,
@@ -80,7 +91,7 @@ export function reportAgentEnding({ starting, ending, places, isUnread = false }
   } else if (exit_code !== 0 && !isUnread) {
     const partial = outcome?.partial === true ? ", the answer is not the whole one" : "";
     const word = WORDS[status] ?? (error === undefined ? status : printableLine(error.message, 400));
-    const why = error === undefined && ending.detail !== undefined ? ` (${printableLine(ending.detail, 400)})` : "";
+    const why = error === undefined && detail !== undefined ? ` (${printableLine(detail, 400)})` : "";
     const see = session_id === "" ? "" : `; see \`boll trace show ${session_id}\``;
     context.stderr.write(`boll: ${word}${why}${partial}${see}\n`);
   }

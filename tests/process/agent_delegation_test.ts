@@ -102,6 +102,12 @@ forExecutable(
       const end = bed.trace().at(-1)!;
       assertEquals([end["event"], end["status"], end["exit_code"]], ["session_end", status, 7]);
     }
+    await workspace.agent("giving-up", {
+      turns: [callOf("finish", { output: "none", status: "failed", reason: "the folder\u001b[2J is empty" })],
+    });
+    const told = await bed.run(["run", "--accept", `${workspace.root}/giving-up`, "go"]);
+    assertEquals([told.code, told.stdout], [1, "none\n"]);
+    assertMatch(told.stderr, /^boll: failed \(the folder.{1,8}\[2J is empty\), the answer is not the whole one; see/);
     await workspace.agent("worker", { turns: [{ text: "done", usage: { input_tokens: 9_000, output_tokens: 900 } }] });
     await workspace.agent("lead", {
       turns: [{ when_contains: "the task", ...DELEGATE }, { text: "I wait" }, { text: "never" }],
