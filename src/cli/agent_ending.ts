@@ -62,12 +62,14 @@ export interface AgentEnding {
   readonly starting: Starting;
   readonly ending: ChildEnding;
   readonly places: SessionPlaces | undefined;
+  /** What it and all that it delegated to spent. */
+  readonly treeTokens: number;
   /** Nobody read its answer to the end. */
   readonly isUnread?: boolean;
 }
 
 /** Says on stderr how it ended: with `--json` one object on every ending, else one line where it did not end well. */
-export function reportAgentEnding({ starting, ending, places, isUnread = false }: AgentEnding): number {
+export function reportAgentEnding({ starting, ending, places, treeTokens, isUnread = false }: AgentEnding): number {
   const { args, context, containment } = starting;
   const exit_code = isUnread ? EXIT_STDOUT_CLOSED : agentExitCode(ending);
   const ended_by = isUnread ? "stdout_closed" : ending.ended_by;
@@ -83,6 +85,7 @@ export function reportAgentEnding({ starting, ending, places, isUnread = false }
       ...(error === undefined ? {} : { code: error.code }),
       ...(outcome?.partial === true ? { partial: true } : {}),
       usage: { input_tokens: tokens_in, output_tokens: tokens_out },
+      tree_tokens: treeTokens,
       duration_ms,
       containment: containment.achieved,
       trace: places?.trace ?? "",

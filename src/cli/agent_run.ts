@@ -38,8 +38,9 @@ export async function runAgent(starting: Starting, task: string): Promise<number
     const line = follows ? progressLine(notice, paint) : undefined;
     if (line !== undefined) context.stderr.write(`${line}\n`);
   };
-  const { ending, places } = await live();
-  return reportAgentEnding({ starting, ending, places, isUnread: !isPrinted(readWholeAnswer(places), starting) });
+  const lived = await live();
+  const isUnread = !isPrinted(readWholeAnswer(lived.places), starting);
+  return reportAgentEnding({ starting, ...lived, isUnread });
 
   /** Nothing of it is left when this settles. */
   async function live() {
@@ -47,6 +48,7 @@ export async function runAgent(starting: Starting, task: string): Promise<number
     const child = tree.start(task);
     onAbort(interrupts.first, () => void tree.supervisor.stop(child.path, INTERRUPTED));
     onAbort(interrupts.second, () => tree.supervisor.killNow(INTERRUPTED));
-    return { ending: await child.ended, places: tree.places };
+    const ending = await child.ended;
+    return { ending, places: tree.places, treeTokens: tree.supervisor.budget.spent };
   }
 }

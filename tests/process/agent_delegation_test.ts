@@ -117,6 +117,7 @@ forExecutable(
     await workspace.lock();
     const { code, stdout, report } = await workspace.run("lead", "the task");
     assertEquals([code, stdout, report["status"], report["partial"]], [7, "I wait", "exhausted_tokens", true]);
+    assertEquals([report["usage"], report["tree_tokens"]], [{ input_tokens: 0, output_tokens: 0 }, 9_900]);
     assertEquals(tracesOf(bed).slice(-2).map((events) => events.at(-1)!["status"]), ["exhausted_tokens", "completed"]);
     assertNothingLeft(bed);
   },
