@@ -164,6 +164,39 @@ forExecutable(
   },
 );
 
+forExecutable(
+  "agent secrets: an agent that is served or talked to tells its key to none of those who ask it, nor to its store",
+  async (bed) => {
+    await using server = ModelServer.start({
+      turns: [{ when_contains: "one", ...callOf("probe", { do: "env" }) }, { text: "first" }, { text: "talked" }],
+      faults: ["500", "none", "cut", "none", "echo", "401"],
+    });
+    const workspace = new AgentWorkspace(bed);
+    const agent = await workspace.agent("lead", {
+      inference: { uri: server.url, model: "m", api_key: "${LEAD_KEY}" },
+      secrets: { LEAD_KEY: [ORIGIN(server)] },
+      tools: { probe: undefined },
+      trace: { capture: "content" },
+    });
+    const serving = bed.start(["serve", "--accept", "--json", "--name", "svc", agent], { env: SECRETS });
+    const address = await serving.stdout.waitFor("\n");
+    for (const [text, code, words] of [["one", 0, "first"], ["two", 1, ""], ["three", 1, ""]] as const) {
+      const { code: found, stdout, stderr } = await bed.run(["send", "svc", text]);
+      assertEquals([found, stdout.trimEnd()], [code, words], stderr);
+      assertNoSecret(stdout + stderr, "what a sender reads");
+      assert(!stderr.includes("LEAD_KEY"), stderr);
+    }
+    for (const pid of childrenOf(serving.child.pid)) assertNoSecret(seenOf(pid), "a process below");
+    serving.child.kill("SIGTERM");
+    assertNoSecret(`${address}${(await serving.result()).stderr}`, "what it says");
+    const talked = await bed.run(["chat", "--accept", agent], { env: SECRETS, stdin: "hello\n" });
+    assertEquals([talked.code, talked.stdout.trimEnd()], [0, "talked"], talked.stderr);
+    assertEquals(carriedTo(server), ["authorization: LEAD_KEY"]);
+    assertNoSecret(talked.stderr + textsBelow(bed.root), "what is left");
+    assertNothingLeft(bed);
+  },
+);
+
 async function untilAsked(running: RunningBoll, isAsked: () => boolean): Promise<void> {
   let hasEnded = false;
   void running.child.status.then(() => hasEnded = true);
