@@ -9,6 +9,16 @@ const MAX_TASK_BYTES = 1024 * 1024;
 /** The flag that names a file with an agent's task. */
 export const TASK_FILE = { name: "task-file", value: "FILE", summary: "Read an agent's task from FILE" } as const;
 
+/** One task is one argument, and flags come before it. @throws `usage.unexpected_argument` */
+export function refuseTwoTasks({ rest }: Arguments): void {
+  if (rest.length <= 1) return;
+  const flag = rest.slice(1).find((word) => word.startsWith("--"));
+  const fix = flag === undefined
+    ? "write it as one, in quotes"
+    : `flags like ${printableLine(flag, 40)} come before it`;
+  throw new CapsuleError("usage.unexpected_argument", `Read the task: found ${rest.length} arguments; ${fix}`);
+}
+
 /**
  * What an agent is to do: the one argument after its name, `-` for standard input, or `--task-file`.
  * @throws `usage.*`
@@ -16,13 +26,7 @@ export const TASK_FILE = { name: "task-file", value: "FILE", summary: "Read an a
 export async function readTask(args: Arguments, capsule: string, context: Context): Promise<string> {
   const { rest } = args;
   const file = args.value(TASK_FILE.name);
-  if (rest.length > 1) {
-    const flag = rest.slice(1).find((word) => word.startsWith("--"));
-    const fix = flag === undefined
-      ? "write it as one, in quotes"
-      : `flags like ${printableLine(flag, 40)} come before it`;
-    throw new CapsuleError("usage.unexpected_argument", `Read the task: found ${rest.length} arguments; ${fix}`);
-  }
+  refuseTwoTasks(args);
   if (file !== undefined && rest.length > 0) {
     throw new CapsuleError(
       "usage.unexpected_argument",

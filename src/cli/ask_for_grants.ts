@@ -12,11 +12,24 @@ import { digestCapsule } from "../manifest/mod.ts";
 import type { Arguments } from "./arguments.ts";
 import { isYes } from "./consent.ts";
 import { buildComponent } from "./prepare_component.ts";
-import { type Answers, asCommand, isAgentRun, type Resolved, resolveRun } from "./resolve_run.ts";
+import {
+  type Answers,
+  asCommand,
+  isAgentRun,
+  type Resolved,
+  resolveRun,
+  type ResolveRunOptions,
+} from "./resolve_run.ts";
 import type { Context } from "./verb.ts";
 
 /** Wrong answers to one question, before it counts as a no. */
 const MAX_TRIES = 3;
+
+/** Options of {@link resolveAsking}. */
+export interface ResolveAskingOptions extends Pick<ResolveRunOptions, "check"> {
+  /** What the component is to be: a command when nothing is said. */
+  readonly role?: ComponentRole;
+}
 
 /**
  * As {@link resolveRun}; with `--ask`, a person at the terminal is asked before for each mount that nothing binds and for
@@ -29,15 +42,16 @@ export async function resolveAsking(
   path: string,
   args: Arguments,
   context: Context,
-  role: ComponentRole = "command",
+  { role = "command", check }: ResolveAskingOptions = {},
 ): Promise<Resolved> {
-  if (!args.has("ask")) return await resolveRun(path, args, context);
+  const checked = check === undefined ? {} : { check };
+  if (!args.has("ask")) return await resolveRun(path, args, context, checked);
   const { readAnswer } = context;
   if (readAnswer === undefined) {
     throw new CapsuleError("consent.required", "Read --ask: nobody is there to ask; give --mount, --net or --accept");
   }
   const interview = new Interview(context, readAnswer);
-  const listed = await resolveRun(path, args, context, { unbound: "list" });
+  const listed = await resolveRun(path, args, context, { unbound: "list", ...checked });
   for (const mount of listed.grants.unbound) interview.askForFolder(mount);
   const bound = await resolveRun(path, args, context, { unbound: "list", answers: interview.answers });
   // An agent's tools have their own grants: what they lack is the capsule's to say.

@@ -1,4 +1,5 @@
 import { CapsuleError, printableJson, printableLine } from "../base/mod.ts";
+import { isAgent } from "../manifest/mod.ts";
 import { interrupted } from "../session/mod.ts";
 import { agentExitCode } from "./agent_ending.ts";
 import { agreeToStart } from "./agree_to_start.ts";
@@ -38,7 +39,11 @@ export const verb: Verb = {
 const EXIT_ASKS_BACK = 3;
 
 async function runVerb(args: Arguments, context: Context): Promise<number> {
-  const found = await resolveAsking(args.operands[0]!, args, context);
+  const found = await resolveAsking(args.operands[0]!, args, context, {
+    check: (capsule) => {
+      if (!isAgent(capsule)) throw refuseCommand(capsule.name);
+    },
+  });
   if (!isAgentRun(found)) throw refuseCommand(found.capsule.name);
   const starting = await agreeToStart(resolveAgent(found, args), {
     args,

@@ -24,6 +24,8 @@ export interface ChatScreen {
   turn(ending: TurnEnding): void;
   /** A word of boll's own. */
   note(text: string): void;
+  /** Nobody types any more. */
+  end(): void;
 }
 
 /** Events for a program: one JSON object a line, on stdout. */
@@ -55,6 +57,8 @@ export class JsonScreen implements ChatScreen {
   note(text: string): void {
     this.#context.stderr.write(`boll: ${printableLine(text, 1_000)}\n`);
   }
+
+  end(): void {}
 
   #say(event: Record<string, unknown>): void {
     this.#context.stdout.write(`${printableJson(event)}\n`);
@@ -90,6 +94,8 @@ export class PlainScreen implements ChatScreen {
   note(text: string): void {
     this.context.stderr.write(`boll: ${printableLine(text, 1_000)}\n`);
   }
+
+  end(): void {}
 }
 
 /** For a person at a terminal: the answer as it comes, tools as they run. */
@@ -98,6 +104,8 @@ export class TerminalScreen extends PlainScreen {
   /** What was shown since the last tool: the answer, when the turn ends. */
   #shown = "";
   #isMidLine = false;
+  /** A prompt stands, whose line only the person at it ends. */
+  #isPrompting = false;
 
   constructor(context: Context) {
     super(context);
@@ -107,9 +115,11 @@ export class TerminalScreen extends PlainScreen {
   override prompt(): void {
     this.#line();
     this.context.stdout.write(this.#paint.bold("> "));
+    this.#isPrompting = true;
   }
 
   override notice(notice: Notice): void {
+    this.#isPrompting = false;
     if (notice.kind === "event" && notice.event === "turn.text") {
       const { text, reset } = notice.fields;
       if (reset === true) return this.note("its model begins this answer again");
@@ -126,6 +136,7 @@ export class TerminalScreen extends PlainScreen {
   override question(text: string): void {
     this.#line();
     this.context.stdout.write(`${this.#paint.bold("?")} ${printableLine(text, 4_096)}\n${this.#paint.bold("? ")}`);
+    this.#isPrompting = true;
   }
 
   override turn(ending: TurnEnding): void {
@@ -145,6 +156,11 @@ export class TerminalScreen extends PlainScreen {
     super.note(text);
   }
 
+  override end(): void {
+    this.#isMidLine ||= this.#isPrompting;
+    this.#line();
+  }
+
   #show(text: string): void {
     this.#shown += text;
     const safe = printable(text);
@@ -155,5 +171,6 @@ export class TerminalScreen extends PlainScreen {
   #line(): void {
     if (this.#isMidLine) this.context.stdout.write("\n");
     this.#isMidLine = false;
+    this.#isPrompting = false;
   }
 }

@@ -54,6 +54,7 @@ export class ChatSession {
     this.#tree = tree;
     context.hearInterrupts?.((kind) => this.#interrupt(kind));
     await Promise.race([this.#talk(), this.#over.promise]);
+    this.#screen.end();
     const isUnanswered = this.#gate !== undefined && !this.#isEnding;
     const ending = await this.#close();
     return { ...(ending === undefined ? {} : { ending }), trace: tree.places?.trace ?? "", isUnanswered };

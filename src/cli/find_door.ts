@@ -45,6 +45,12 @@ export function findDoor(home: Home, wanted: string): FoundDoor {
 export function findLocalDoor(home: Home, wanted: string): LocalDoor {
   const service = findService(home, wanted);
   if (service !== undefined) return { folder: service, name: wanted, isRunning: isServiceRunning(service) };
+  if (wanted !== "last" && !listSessions(home).some((id) => id.startsWith(wanted) || id.startsWith(`ses_${wanted}`))) {
+    throw new CapsuleError(
+      "service.not_found",
+      `Find a door: found no service or session "${printableLine(wanted, 80)}"; give its URL, or see \`boll ps\``,
+    );
+  }
   const { id, records } = findSession(home, wanted);
   const own = runningDoors(home).find(({ folder }) => folder.readOpen()?.session_id === id);
   if (own !== undefined) return own;

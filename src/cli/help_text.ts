@@ -11,8 +11,8 @@ const HELP_OPTION: Option = { name: "help", summary: "Show this help" };
 export function overviewHelp(): string {
   const rows = VERBS.map(({ name, summary }) => [`  ${name}`, summary] as const);
   return [
-    "boll packages a program as a capsule and runs it with exactly the authority",
-    "that its manifest names.",
+    "boll packages a program or an AI agent as a capsule and runs it with exactly",
+    "the authority that its manifest names.",
     "",
     "Usage: boll VERB [options]",
     "",

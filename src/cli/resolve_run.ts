@@ -36,6 +36,8 @@ export interface Resolved<Kind extends Capsule = Capsule> {
 export interface ResolveRunOptions extends Pick<ResolveGrantsInput, "unbound"> {
   /** What the operator answered, beside what was typed as flags. */
   readonly answers?: Answers;
+  /** Refuses a capsule before its grants are looked at: what is missing for a run that cannot be helps nobody. */
+  readonly check?: (capsule: Capsule) => void;
 }
 
 /** Grants that the operator gave when asked. */
@@ -51,10 +53,11 @@ export async function resolveRun(
   path: string,
   args: Arguments,
   context: Context,
-  { unbound, answers = {} }: ResolveRunOptions = {},
+  { unbound, answers = {}, check }: ResolveRunOptions = {},
 ): Promise<Resolved> {
   const flags = addAnswers(readGrantFlags(args), answers);
   const capsule = await loadCapsule(path);
+  check?.(capsule);
   const workspaces = await findWorkspaces(capsule.root);
   const home = openHome(context.readVariable);
   const trust = openTrust(home.root);

@@ -1,9 +1,9 @@
 import { printableJson, printableLine } from "../base/mod.ts";
 import { achievedContainment, checkFloor } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
-import { type CommandCapsule, type CommandDigests, digestCapsule } from "../manifest/mod.ts";
+import { type CommandCapsule, type CommandDigests, digestCapsule, isAgent } from "../manifest/mod.ts";
 import { isCompiled } from "../session/mod.ts";
-import { refuseTaskFile, TASK_FILE } from "./agent_task.ts";
+import { refuseTaskFile, refuseTwoTasks, TASK_FILE } from "./agent_task.ts";
 import type { Arguments } from "./arguments.ts";
 import { obtainConsent } from "./consent.ts";
 import { findRunLock } from "./consent_scope.ts";
@@ -42,7 +42,9 @@ export const verb: Verb = {
 };
 
 async function runVerb(args: Arguments, context: Context): Promise<number> {
-  const found = await resolveAsking(args.operands[0]!, args, context);
+  const found = await resolveAsking(args.operands[0]!, args, context, {
+    check: (capsule) => isAgent(capsule) && refuseTwoTasks(args),
+  });
   // The code of agents is loaded only for them.
   if (isAgentRun(found)) return await (await import("./run_agent.ts")).runAgentVerb(found, args, context);
   const resolved = asCommand(found);

@@ -1,6 +1,6 @@
 import { CapsuleError, printableJson, printableLine } from "../base/mod.ts";
 import { DEFAULT_LIMITS } from "../grants/mod.ts";
-import { type Capsule, digestCapsule } from "../manifest/mod.ts";
+import { type Capsule, commandOf, digestCapsule } from "../manifest/mod.ts";
 import {
   collectOrphans,
   interrupted,
@@ -62,7 +62,9 @@ interface ServeFlags {
 
 async function runVerb(args: Arguments, context: Context): Promise<number> {
   const flags = readServeFlags(args);
-  const resolved = asCommand(await resolveAsking(args.operands[0]!, args, context, "service"));
+  const resolved = asCommand(
+    await resolveAsking(args.operands[0]!, args, context, { role: "service", check: commandOf }),
+  );
   refuseDelegation(resolved.capsule);
   const { limits } = resolved.grants.grants;
   if (limits.cpu_seconds !== undefined) {

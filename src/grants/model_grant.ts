@@ -1,4 +1,4 @@
-import { CapsuleError, printableLine } from "../base/mod.ts";
+import { CapsuleError, errorCodeOf, printableLine } from "../base/mod.ts";
 import {
   type AgentCapsule,
   type Inference,
@@ -90,12 +90,22 @@ function chooseModel({ capsule, flags, workspaces }: ResolveModelInput): Resolve
     return { grant: { dialect, endpoints: [], ...named, headers: [], secrets: {}, from }, playbook, warnings: [] };
   }
   if (model === undefined) throw new CapsuleError("usage.bad_value", "Read --uri: wanted --model too, its name there");
-  const endpoints = parseEndpoints(uri);
+  const endpoints = readEndpoints(uri, from);
   const origins = [...new Set(endpoints.map(({ origin }) => origin))];
   const sent = chooseSecrets(inference, { listed, origins, flags, capsule: capsule.name });
   checkNames(Object.keys(sent.secrets), workspaces);
   const { warnings, ...rest } = sent;
   return { grant: { dialect, endpoints: endpoints.map(({ url }) => url), ...named, ...rest, from }, warnings };
+}
+
+/** Those of a manifest are named with their line when it is read; those of a flag here. */
+function readEndpoints(uri: string, from: ModelGrant["from"]) {
+  try {
+    return parseEndpoints(uri);
+  } catch (error) {
+    if (from !== "operator" || errorCodeOf(error) !== "inference.bad_uri") throw error;
+    throw new CapsuleError("inference.bad_uri", `Read --uri: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** A flag about a model that is not there would have no effect. */

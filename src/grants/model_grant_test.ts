@@ -93,6 +93,7 @@ Deno.test("resolveModel: a playbook is sent nothing; what makes no sense togethe
   assertEquals(code({ dialect: "openai" }, scripted), "usage.bad_value");
   assertEquals(code({ apiKey: "K" }, scripted), "usage.bad_value");
   assertEquals(code({ uri: "http://a.example" }), "inference.bad_uri");
+  assertThrows(() => resolve({ uri: "x", model: "m" }), CapsuleError, "Read --uri: found");
   assertEquals(code({ uri: "https://u:p@a.example" }), "inference.bad_uri");
   const { model: _, uri: __, ...bare } = INFERENCE;
   assertEquals(resolve({}, agent(bare)), { warnings: [], isNarrowed: true });

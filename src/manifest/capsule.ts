@@ -44,7 +44,10 @@ export function isAgent(capsule: Capsule): capsule is AgentCapsule {
 export function commandOf(capsule: Capsule): CommandCapsule {
   if (!isAgent(capsule)) return capsule;
   const name = printableLine(capsule.name, 80);
-  throw new CapsuleError("capsule.is_agent", `Use ${name}: it is an agent, wanted a capsule with a component`);
+  throw new CapsuleError(
+    "capsule.is_agent",
+    `Use ${name}: it is an agent, which has no component; use boll run, chat or serve`,
+  );
 }
 
 /** The file that names a capsule in records: its manifest, or a bare component. */

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { type Bed, forExecutable } from "../harness.ts";
+import { type Bed, forExecutable, REPOSITORY } from "../harness.ts";
 import { Terminal } from "../terminal.ts";
 
 interface Turn {
@@ -58,6 +58,10 @@ forExecutable(
       assertEquals([code, stdout], [2, ""], stderr);
       assertStringIncludes(stderr, words);
     }
+    // What was typed behind the task is named, and not what is missing without it.
+    const reviewer = await bed.run(["run", `${REPOSITORY}/capsules/reviewer`, "Review", "--mount", "./a:/src:ro"]);
+    assertEquals(reviewer.code, 2);
+    assertStringIncludes(reviewer.stderr, "flags like --mount come before it");
     const long = await bed.run(["run", "--accept", path, "-"], { stdin: "x".repeat(1024 * 1024 + 1) });
     assertEquals(long.code, 2);
     assertStringIncludes(long.stderr, "Read stdin: found more than the allowed 1048576 bytes");

@@ -85,17 +85,17 @@ forExecutable("chat: at a terminal a prompt, the answer as it comes, tools, and 
   await terminal.type("Ada\n");
   await terminal.waitFor("how people are greeted here.");
   await terminal.type("more\n");
-  await terminal.waitFor("I am a playbook");
+  await terminal.waitFor(/I am a playbook[^\n]*\r?\n> /);
   await terminal.type("\x04");
+  await terminal.waitFor(/> \r?\n$/);
   assertEquals(await terminal.end(), 0);
 });
 
 forExecutable("chat: Ctrl-C ends the turn and not the conversation, twice the conversation", async (bed) => {
   const path = agent(bed, [{ when_contains: "slow", text: "late", delay_ms: 60_000 }, { text: "here" }, {
     when_contains: "again",
-    text: "late",
-    delay_ms: 60_000,
-  }]);
+    tool_calls: [{ name: "begun", arguments: {} }],
+  }, { text: "late", delay_ms: 60_000 }]);
   await using terminal = talkTo(bed, path);
   await terminal.waitFor("> ");
   await terminal.type("slow\n");
@@ -105,6 +105,8 @@ forExecutable("chat: Ctrl-C ends the turn and not the conversation, twice the co
   await terminal.type("go on\n");
   await terminal.waitFor("here");
   await terminal.type("again\n");
+  // What was typed is gone with a Ctrl-C that comes before it was read.
+  await terminal.waitFor("begun");
   await terminal.type("\x03");
   await terminal.waitFor(/stopping this turn[\s\S]*stopping this turn|the conversation[\s\S]*the conversation/);
   await terminal.type("\x03");

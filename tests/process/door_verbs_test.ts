@@ -56,6 +56,10 @@ forExecutable("send: what goes wrong is said with its way out; a token goes to i
   };
   const unknown = await asks([served.url, "1", "--token", "x"]);
   assertEquals(unknown[0], 5);
+  assertEquals(await asks(["nobody", "1"]), [
+    2,
+    'boll: Find a door: found no service or session "nobody"; give its URL, or see `boll ps`',
+  ]);
   assertMatch(unknown[1], /token/);
   assertEquals((await asks([served.url, "1"], { BOLL_TOKEN: "x" }))[0], 5);
   const seen: (string | null)[] = [];
