@@ -12,7 +12,7 @@ help: ## print these targets
 run: capsules ## run a sample agent on the files of a folder, without a key; its review, the tree with each one's grants, and what the last did
 	@$(DENO) task --quiet boll lock capsules
 	@echo && $(DENO) task --quiet boll run capsules/reviewer --accept --mount ./capsules/wasi:/src:ro "Review the code"
-	@$(DENO) task --quiet boll trace tree
+	@echo && $(DENO) task --quiet boll trace tree
 	@echo && $(DENO) task --quiet boll trace show last
 
 test: build capsules ## all that CI checks: format, lint, types, and every test, on the source and on the binary

@@ -20,7 +20,7 @@ Deno.test("make run: an agent delegates to another, without a key or a question,
   assertMatch(stdout, /^reviewer 0\.1\.0 {2}completed {2}.*\n│ {2}\/src ro; spawn summarizer$/m);
   assertMatch(stdout, /^├─ summarizer 0\.1\.0 {2}ok {2}.* {2}answered \d+ bytes {2}ses_.*\n│ {5}\/src ro$/m);
   assertMatch(stdout, /^└─ summarizer 0\.1\.0 {2}ok {2}.* {2}answered \d+ bytes {2}ses_.*\n {6}\/src ro$/m);
-  assertMatch(stdout, /tool=read-file is_error=false/);
+  assertMatch(stdout, /tool_call +read-file ok, /);
   assertStringIncludes(stdout, "walls            imports, permissions");
   assertEquals(bed.sessions().length, 3);
 });
