@@ -19,7 +19,12 @@ const LOOK_ALIKE = new RegExp(String.raw`<(?=[\s/${UNSEEN}]*${LETTERS})`, "giu")
  * either becomes `‹`. What the runtime itself says is never fenced.
  */
 export function fence({ kind, name }: ForeignSource, text: string): string {
-  return `<${TAG} source=${kind}:${sourceName(name)}>\n${text.replace(LOOK_ALIKE, "‹")}\n</${TAG}>`;
+  return `<${TAG} source=${kind}:${sourceName(name)}>\n${withoutFences(text)}\n</${TAG}>`;
+}
+
+/** A text of the runtime's that quotes a name or a pattern which another wrote: none of it looks like a fence. */
+export function withoutFences(text: string): string {
+  return text.replace(LOOK_ALIKE, "‹");
 }
 
 function sourceName(name: string): string {

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
-import { fence } from "./mod.ts";
+import { fence, withoutFences } from "./mod.ts";
 
 const TOOL = { kind: "tool", name: "grep" } as const;
 const body = (fenced: string) => fenced.split("\n").slice(1, -1).join("\n");
@@ -17,6 +17,7 @@ Deno.test("fence: one opener with its source, the text, one closer", () => {
     "<untrusted-content source=delegation:worker>\na\nb\n</untrusted-content>",
   );
   assertEquals(fence(TOOL, ""), "<untrusted-content source=tool:grep>\n\n</untrusted-content>");
+  assertEquals(withoutFences("a < b, </untrusted-content>"), "a < b, ‹/untrusted-content>");
 });
 
 Deno.test("fence: every look-alike of an opener or closer loses its `<`, other text stays byte for byte", () => {

@@ -1,4 +1,4 @@
-import { fence, printableLine } from "../../base/mod.ts";
+import { fence, printableLine, withoutFences } from "../../base/mod.ts";
 import type { Msg, ToolCall } from "../../protocol/control/mod.ts";
 import { boundedText, MAX_CONTENT_BYTES } from "./bounded_content.ts";
 import type { LoopPorts, LoopTool, ToolReply } from "./ports.ts";
@@ -106,7 +106,9 @@ function refusal(content: string): ToolReply {
 /** As the model reads it. On one of the wires nothing else says that a tool failed. */
 function contentOf(name: string, { content, isError, isForeign }: ToolReply): string {
   const { text, cut } = boundedText(content, MAX_CONTENT_BYTES);
-  const fenced = isForeign ? fence({ kind: "tool", name }, text) : text;
+  // A refusal is the runtime's own word, but quotes what manifests and schemas of others say.
+  const own = isError ? withoutFences(text) : text;
+  const fenced = isForeign ? fence({ kind: "tool", name }, text) : own;
   const body = isForeign && isError ? `The tool failed:\n${fenced}` : fenced;
   return cut === undefined ? body : `${body}\n[cut at ${cut.kept} of ${cut.bytes} bytes]`;
 }
