@@ -62,7 +62,7 @@ export function readCompletion(
 ): Completion | undefined {
   try {
     using file = openRecord(path);
-    const bytes = readAt(file, 0, Math.min(file.statSync().size, MAX_COMPLETION_BYTES) + 1);
+    const bytes = readAt(file, 0, Math.min(file.size, MAX_COMPLETION_BYTES) + 1);
     if (bytes.length > MAX_COMPLETION_BYTES) return undefined;
     const found = decode(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));
     const isTheirs = found?.delegation_id === ids.delegation_id && found.session_id === ids.session_id;

@@ -1,5 +1,5 @@
 import { join } from "@std/path";
-import { openRecord, readAt } from "./open_record.ts";
+import { openRecord, readAt, type RecordFile } from "./open_record.ts";
 import type { SessionPaths } from "./places.ts";
 import { entriesOf } from "./remove_tree.ts";
 
@@ -26,20 +26,20 @@ export function listLogs(paths: Pick<SessionPaths, "root" | "runtime">): Session
  */
 export function* readLog(path: string, tailBytes = Infinity): Generator<Uint8Array> {
   using file = openRecord(path);
-  const start = lineStart(file, file.statSync().size - tailBytes);
-  file.seekSync(start, Deno.SeekMode.Start);
+  const start = lineStart(file, file.size - tailBytes);
+  file.seek(start);
   const chunk = new Uint8Array(CHUNK_BYTES);
-  for (let read; (read = file.readSync(chunk)) !== null;) yield chunk.subarray(0, read);
+  for (let read; (read = file.read(chunk)) !== null;) yield chunk.subarray(0, read);
 }
 
 /** How many bytes {@link readLog} leaves out with this limit. @throws `records.not_found` | `records.unreadable` */
 export function omittedBytes(path: string, tailBytes: number): number {
   using file = openRecord(path);
-  return lineStart(file, file.statSync().size - tailBytes);
+  return lineStart(file, file.size - tailBytes);
 }
 
 /** The border of a line at or after an offset; the offset itself when none is near. */
-function lineStart(file: Deno.FsFile, offset: number): number {
+function lineStart(file: RecordFile, offset: number): number {
   if (offset <= 0) return 0;
   return offset + readAt(file, offset, CHUNK_BYTES).indexOf(10) + 1;
 }

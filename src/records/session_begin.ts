@@ -30,7 +30,7 @@ function startOf(trace: string): TraceEvent | undefined {
 function plannedStart({ id, plan: path }: Pick<SessionPaths, "id" | "plan">): TraceEvent | undefined {
   try {
     using file = openRecord(path);
-    const bytes = readAt(file, 0, Math.min(file.statSync().size, MAX_PLAN_BYTES) + 1);
+    const bytes = readAt(file, 0, Math.min(file.size, MAX_PLAN_BYTES) + 1);
     if (bytes.length > MAX_PLAN_BYTES) return undefined;
     const { session_id, capsule, grants, session } = JSON.parse(new TextDecoder().decode(bytes));
     if (session_id !== id) return undefined;

@@ -19,7 +19,7 @@ export interface TraceGap {
  */
 export function findGap(path: string, maxWholeBytes = MAX_WHOLE_TRACE_BYTES): TraceGap | undefined {
   using file = openRecord(path);
-  const size = file.statSync().size;
+  const size = file.size;
   if (size <= maxWholeBytes) return undefined;
   const from = sum(lineLengths(readAt(file, 0, TAIL_BYTES)).slice(0, EXCERPT_LINES));
   const tailStart = Math.max(from, size - TAIL_BYTES);

@@ -1,6 +1,6 @@
 import { CapsuleError } from "../base/mod.ts";
 import { markIfCrashed, type SessionState } from "./crashed.ts";
-import { openRecord } from "./open_record.ts";
+import { openRecord, type RecordFile } from "./open_record.ts";
 import type { SessionPaths } from "./places.ts";
 import { LineParser, type TraceLine } from "./trace_reader.ts";
 
@@ -60,7 +60,7 @@ class GrowingFile {
   readonly #path: string;
   readonly #from: number;
   readonly #chunk = new Uint8Array(CHUNK_BYTES);
-  #file: Deno.FsFile | undefined;
+  #file: RecordFile | undefined;
 
   constructor(path: string, from: number) {
     this.#path = path;
@@ -70,18 +70,18 @@ class GrowingFile {
   /** The next bytes, valid until the next call; nothing when there are none yet. */
   read(): Uint8Array | undefined {
     this.#file ??= this.#open();
-    const read = this.#file?.readSync(this.#chunk) ?? null;
+    const read = this.#file?.read(this.#chunk) ?? null;
     return read === null ? undefined : this.#chunk.subarray(0, read);
   }
 
   [Symbol.dispose](): void {
-    this.#file?.close();
+    this.#file?.[Symbol.dispose]();
   }
 
-  #open(): Deno.FsFile | undefined {
+  #open(): RecordFile | undefined {
     try {
       const file = openRecord(this.#path);
-      if (this.#from > 0) file.seekSync(this.#from, Deno.SeekMode.Start);
+      if (this.#from > 0) file.seek(this.#from);
       return file;
     } catch (error) {
       if (error instanceof CapsuleError && error.code === "records.not_found") return undefined;

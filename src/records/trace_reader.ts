@@ -1,6 +1,6 @@
 import { CapsuleError } from "../base/mod.ts";
 import { LineSplitter, type SplitLine } from "./line_splitter.ts";
-import { openRecord, readAt } from "./open_record.ts";
+import { openRecord, readAt, type RecordFile } from "./open_record.ts";
 import type { TraceEvent } from "./trace_events.ts";
 import { MAX_LINE_LENGTH } from "./trace_writer.ts";
 
@@ -59,10 +59,10 @@ export function readTrace(path: string): Trace {
 export function* readTraceLines(path: string, range: ByteRange = {}): Generator<TraceLine> {
   using file = openRecord(path);
   const parser = new LineParser(range.from);
-  if (range.from !== undefined) file.seekSync(range.from, Deno.SeekMode.Start);
+  if (range.from !== undefined) file.seek(range.from);
   let left = (range.to ?? Infinity) - (range.from ?? 0);
   const chunk = new Uint8Array(CHUNK_BYTES);
-  for (let read; left > 0 && (read = file.readSync(chunk.subarray(0, Math.min(left, CHUNK_BYTES)))) !== null;) {
+  for (let read; left > 0 && (read = file.read(chunk.subarray(0, Math.min(left, CHUNK_BYTES)))) !== null;) {
     left -= read;
     yield* parser.push(chunk.subarray(0, read));
   }
@@ -109,7 +109,7 @@ export function hasSessionEnd(path: string): boolean {
 
 /** The `session_end` among the last events of a trace; reads only the end of the file. */
 export function findSessionEnd(path: string): TraceEvent | undefined {
-  let file: Deno.FsFile;
+  let file: RecordFile;
   try {
     file = openRecord(path);
   } catch (error) {
@@ -117,11 +117,11 @@ export function findSessionEnd(path: string): TraceEvent | undefined {
     throw error;
   }
   try {
-    const size = file.statSync().size;
+    const size = file.size;
     const found = endIn(file, Math.max(0, size - CHUNK_BYTES), size);
     return found ?? (size <= CHUNK_BYTES ? undefined : endIn(file, Math.max(0, size - TAIL_BYTES), size));
   } finally {
-    file.close();
+    file[Symbol.dispose]();
   }
 }
 
@@ -133,7 +133,7 @@ export function findSessionStart(path: string): TraceEvent | undefined {
   return undefined;
 }
 
-function endIn(file: Deno.FsFile, from: number, size: number): TraceEvent | undefined {
+function endIn(file: RecordFile, from: number, size: number): TraceEvent | undefined {
   for (const text of new TextDecoder().decode(readAt(file, from, size - from)).split("\n")) {
     const event = text.startsWith('{"event":"session_end"') ? parseLine(0, text, true).event : undefined;
     if (event !== undefined) return event;
