@@ -31,21 +31,38 @@ export function verdict(counts: TestCounts | undefined, exitCode: number): numbe
   return counts && counts.failed === 0 && counts.passed > 0 ? 0 : 1;
 }
 
-/** Folders of a lane of their own, whose tests take about as long as all others. */
-const SECOND_LANE = ["tests/door", "tests/fuzz", "tests/process", "tests/sandbox", "tests/storms"];
+/** Folders whose tests take longest, longest first; each of their files may run beside any other. */
+const LONGEST = ["tests/process", "tests/behaviour", "tests/storms", "tests/sandbox", "tests/fuzz"] as const;
+/** Files of them that run one after the other. */
+const FILES_TOGETHER = 6;
 
-/** The arguments of each `deno test` that runs beside the others; together they are every test, each once. */
-export function lanesFor(paths: readonly string[], cores: number): readonly (readonly string[])[] {
+/** The arguments of each `deno test`, in the order of their start; together they are every test, each once. */
+export function unitsFor(paths: readonly string[], cores: number): readonly (readonly string[])[] {
   if (paths.length > 0 || cores < 2) return [paths];
-  const others = [...Deno.readDirSync("tests")].filter(({ name, isDirectory }) =>
+  const names = [...Deno.readDirSync("tests")].filter(({ name, isDirectory }) =>
     isDirectory || /_test\.ts$/.test(name)
-  )
-    .map(({ name }) => `tests/${name}`).filter((path) => !SECOND_LANE.includes(path)).sort();
-  return [["src", ".ci", "capsules", ...others], SECOND_LANE];
+  );
+  const others = names.map(({ name }) => `tests/${name}`).filter((path) => !LONGEST.some((folder) => folder === path));
+  return [...LONGEST.flatMap(partsOf), ["src", ".ci", "capsules"], others.sort()];
 }
 
-/** What one `deno test` printed; a live one has the screen meanwhile. */
-async function runLane(args: readonly string[], isLive: boolean): Promise<{ output: Uint8Array[]; code: number }> {
+/** The tests of a folder, some files at a time. */
+function partsOf(folder: string): string[][] {
+  const files = [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`)
+    .filter((path) => path.endsWith("_test.ts")).sort();
+  const parts: string[][] = [];
+  for (let i = 0; i < files.length; i += FILES_TOGETHER) parts.push(files.slice(i, i + FILES_TOGETHER));
+  return parts;
+}
+
+/** What one `deno test` printed, and how it ended. */
+interface Ran {
+  readonly output: string;
+  readonly code: number;
+}
+
+/** Runs one `deno test`; with `isLive` its words are shown as they come, else when it is over. */
+async function runUnit(args: readonly string[], isLive: boolean): Promise<Ran> {
   const command = new Deno.Command(Deno.execPath(), {
     args: ["test", "--allow-all", "--no-check", "--frozen", ...args],
     stdin: "null",
@@ -53,29 +70,38 @@ async function runLane(args: readonly string[], isLive: boolean): Promise<{ outp
     stderr: "inherit",
   });
   const child = command.spawn();
-  const output: Uint8Array[] = [];
+  const decoder = new TextDecoder();
+  let output = "";
   for await (const chunk of child.stdout) {
     if (isLive) Deno.stdout.writeSync(chunk);
-    output.push(chunk);
+    output += decoder.decode(chunk, { stream: true });
   }
   const { code } = await child.status;
+  if (!isLive) writeWhole(output);
   return { output, code };
 }
 
+function writeWhole(text: string): void {
+  const bytes = new TextEncoder().encode(text);
+  for (let written = 0; written < bytes.length;) written += Deno.stdout.writeSync(bytes.subarray(written));
+}
+
 async function runTests(paths: readonly string[]): Promise<number> {
-  const lanes = await Promise.all(
-    lanesFor(paths, navigator.hardwareConcurrency).map((args, index) => runLane(args, index === 0)),
-  );
+  const waiting = [...unitsFor(paths, navigator.hardwareConcurrency)];
+  const isLive = waiting.length === 1;
   const verdicts: number[] = [];
   const sum = { passed: 0, failed: 0 };
-  for (const [index, { output, code }] of lanes.entries()) {
-    if (index > 0) { for (const chunk of output) Deno.stdout.writeSync(chunk); }
-    const counts = readCounts(await new Blob(output as BlobPart[]).text());
-    if (counts === undefined) console.log("deno test printed no summary");
-    sum.passed += counts?.passed ?? 0;
-    sum.failed += counts?.failed ?? 0;
-    verdicts.push(verdict(counts, code));
-  }
+  const lane = async () => {
+    for (let args = waiting.shift(); args !== undefined; args = waiting.shift()) {
+      const { output, code } = await runUnit(args, isLive);
+      const counts = readCounts(output);
+      if (counts === undefined) console.log(`deno test printed no summary for ${args.join(" ")}`);
+      sum.passed += counts?.passed ?? 0;
+      sum.failed += counts?.failed ?? 0;
+      verdicts.push(verdict(counts, code));
+    }
+  };
+  await Promise.all([lane(), lane()]);
   console.log(`${sum.passed} passed, ${sum.failed} failed`);
   return verdicts.find((code) => code !== 0) ?? 0;
 }

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { lanesFor, readCounts, verdict } from "./run_tests.ts";
+import { readCounts, unitsFor, verdict } from "./run_tests.ts";
 
 Deno.test("readCounts reads deno's summary, with colors, steps and ignored tests, and nothing else", () => {
   assertEquals(readCounts("a ... ok (1ms)\n\nok | 3 passed | 0 failed (8ms)\n\n"), { passed: 3, failed: 0 });
@@ -23,14 +23,23 @@ Deno.test("verdict is zero only when tests ran and none failed", () => {
   assertEquals(verdict({ passed: 5, failed: 0 }, 3), 3);
 });
 
-Deno.test("lanesFor: two lanes where there are cores for them, which together leave nothing out", () => {
-  const [others, processes] = lanesFor([], 2);
-  const all = [...others!, ...processes!];
-  assertEquals(new Set(all).size, all.length);
-  assertEquals(["src", ".ci", "capsules"].every((folder) => all.includes(folder)), true);
-  for (const { name, isDirectory } of Deno.readDirSync("tests")) {
-    assertEquals(all.includes(`tests/${name}`), isDirectory || name.endsWith("_test.ts"), name);
+Deno.test("unitsFor: where there are cores for it many, which together leave nothing out and nothing twice", () => {
+  const units = unitsFor([], 2).flat();
+  assertEquals(new Set(units).size, units.length);
+  assertEquals(["src", ".ci", "capsules"].every((folder) => units.includes(folder)), true);
+  const files = [
+    "tests",
+    ...[...Deno.readDirSync("tests")].filter(({ isDirectory }) => isDirectory)
+      .map(({ name }) => `tests/${name}`),
+  ].flatMap(testsOf);
+  for (const file of files) {
+    assertEquals(units.filter((path) => file === path || file.startsWith(`${path}/`)).length, 1, file);
   }
-  assertEquals(lanesFor([], 1), [[]]);
-  assertEquals(lanesFor(["src/wasi"], 8), [["src/wasi"]]);
+  assertEquals(unitsFor([], 1), [[]]);
+  assertEquals(unitsFor(["src/wasi"], 8), [["src/wasi"]]);
 });
+
+function testsOf(folder: string): string[] {
+  return [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`)
+    .filter((path) => path.endsWith("_test.ts"));
+}
