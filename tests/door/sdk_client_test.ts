@@ -1,67 +1,13 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
-import { Role, type Task, TaskState } from "@a2a-js/sdk";
-import { type Client, ClientFactory, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
+import { type Task, TaskState } from "@a2a-js/sdk";
 import { HeldWork, OWNER, runDoor } from "./running_door.ts";
+import { answerOf, clientOf, sending, TRANSPORTS, words } from "./sdk_client.ts";
 
-type Transport = "JSONRPC" | "HTTP+JSON";
-
-/** The official client, as its users make it: from the card, with a token in every request. */
-async function clientOf(url: string, transport: Transport, token = OWNER): Promise<Client> {
-  const fetchImpl = (input: RequestInfo | URL, init?: RequestInit) => {
-    const headers = new Headers(init?.headers);
-    headers.set("authorization", `Bearer ${token}`);
-    return fetch(input, { ...init, headers });
-  };
-  const transports = transport === "JSONRPC"
-    ? [new JsonRpcTransportFactory({ fetchImpl })]
-    : [new RestTransportFactory({ fetchImpl })];
-  return await new ClientFactory({ transports, preferredTransports: [transport] }).createFromUrl(url);
-}
-
-function sending(text: string, more: { taskId?: string; returnImmediately?: boolean } = {}) {
-  return {
-    tenant: "",
-    message: {
-      messageId: crypto.randomUUID(),
-      contextId: "",
-      taskId: more.taskId ?? "",
-      role: Role.ROLE_USER,
-      parts: [{ content: { $case: "text" as const, value: text }, metadata: undefined, filename: "", mediaType: "" }],
-      metadata: undefined,
-      extensions: [],
-      referenceTaskIds: [],
-    },
-    configuration: {
-      acceptedOutputModes: [],
-      taskPushNotificationConfig: undefined,
-      returnImmediately: more.returnImmediately ?? false,
-    },
-    metadata: undefined,
-  };
-}
-
-function answerOf({ artifacts }: Pick<Task, "artifacts">): string {
-  return artifacts.flatMap(({ parts }) => parts).map(({ content }) => content?.$case === "text" ? content.value : "")
-    .join("");
-}
-
-async function words(
-  stream: AsyncIterable<Awaited<ReturnType<ReturnType<Client["sendMessageStream"]>["next"]>>["value"] & object>,
-) {
-  const said: string[] = [];
-  for await (const { payload } of stream) {
-    if (payload?.$case === "task") said.push(`task ${TaskState[payload.value.status!.state]}`);
-    else if (payload?.$case === "statusUpdate") said.push(TaskState[payload.value.status!.state]);
-    else if (payload?.$case === "artifactUpdate") said.push(`"${answerOf({ artifacts: [payload.value.artifact!] })}"`);
-  }
-  return said;
-}
-
-for (const transport of ["JSONRPC", "HTTP+JSON"] as const) {
+for (const transport of TRANSPORTS) {
   Deno.test(`the SDK's client by ${transport}: send, stream, resubscribe, get, list, cancel, input required`, async () => {
     const work = new HeldWork();
     await using running = await runDoor({ work });
-    const client = await clientOf(running.url, transport);
+    const client = await clientOf(running.url, transport, OWNER);
 
     const sent = client.sendMessage(sending("hello"));
     const first = await work.next();

@@ -100,6 +100,38 @@ forExecutable(
   },
 );
 
+/** Faults of the sample's model → its exit status, status and the name of why. */
+const REVIEWED: readonly [readonly Fault[], number, string, string | undefined][] = [
+  [["wrong_json", "none", "no_usage"], 0, "completed", undefined],
+  [["401"], 1, "failed", "model.unauthorized"],
+  [["redirect"], 1, "failed", "model.rejected"],
+  [["none", "500", "500", "500"], 4, "failed", "model.unreachable"],
+  [["none", "none", "silence"], 124, "deadline", undefined],
+];
+
+forExecutable(
+  "agent faults: the sample reviewer ends as its model's fault says, over both wires, with nothing left",
+  async (bed) => {
+    const capsules = `${REPOSITORY}/capsules`;
+    assertEquals((await bed.run(["lock", capsules])).code, 0);
+    const { turns } = JSON.parse(Deno.readTextFileSync(`${capsules}/reviewer/playbook.json`));
+    for (const dialect of DIALECTS) {
+      for (const [faults, exitCode, status, name] of REVIEWED) {
+        const played = faults[0] === "wrong_json" ? [turns[0], ...turns] : turns;
+        await using server = ModelServer.start({ turns: played, faults, redirectTo: "http://127.0.0.1:9/" });
+        const { code, stdout, stderr, json } = await bed.run([
+          ...["run", "--accept", "--json", "--quiet", "--mount", `${capsules}/wasi:/src:ro`],
+          ...(status === "deadline" ? ["--deadline", "4s"] : []),
+          ...["--uri", server.url, "--model", "m", "--dialect", dialect, `${capsules}/reviewer`, "Review the code"],
+        ]);
+        assertEquals([code, json?.["status"], json?.["code"]], [exitCode, status, name], `${faults} ${stderr}`);
+        assertEquals(stdout.startsWith("# Review of /src"), status === "completed", `${faults} ${stdout}`);
+        assertNothingLeft(bed);
+      }
+    }
+  },
+);
+
 /** Faults → how the run ends, and a word of why. */
 const FATAL: readonly [readonly Fault[], number, string, string][] = [
   [["401"], 1, "model.unauthorized", "check the variable THE_KEY"],
