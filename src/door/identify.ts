@@ -14,8 +14,10 @@ export interface Caller {
 /** Header by which a sender makes less of itself than its token does. */
 export const ORIGIN_HEADER = "x-boll-task-origin";
 
-const OWNER = "owner";
-const ANONYMOUS = "anonymous";
+/** Whoever shows the owner's token. */
+export const OWNER = "owner";
+/** Whoever comes to an open door without a token. */
+export const ANONYMOUS = "anonymous";
 const RESERVED: readonly string[] = [OWNER, ANONYMOUS];
 
 /** The sender of a request by its token; undefined when it shows none that counts. */

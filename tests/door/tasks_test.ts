@@ -53,6 +53,28 @@ Deno.test("queue: one at a time in their order, background work behind the other
   assertEquals(running.events.filter(({ event }) => event === "task_start").length, 4);
 });
 
+Deno.test("queue: a peer that floods the door leaves room for another, and all peers a place for the owner", async () => {
+  const work = new HeldWork();
+  await using running = await runDoor({ work, queueDepth: 6 });
+  const { port } = running;
+  const as = (name: string) => ({ authorization: `Bearer ${name}-token` });
+  await send(port, "runs", NOW, as("ada"));
+  const held = await work.next();
+  const told = async (name: string, times: number) => {
+    const tasks = [];
+    for (let count = 0; count < times; count++) tasks.push(tell(await send(port, "more", NOW, as(name))));
+    return tasks;
+  };
+  assertEquals(await told("ada", 4), [...Array(3).fill("SUBMITTED"), "REJECTED 3 tasks of this sender wait already"]);
+  assertEquals(await told("bob", 3), ["SUBMITTED", "SUBMITTED", "REJECTED 5 tasks of peers wait already"]);
+  assertEquals(await told("owner", 2), ["SUBMITTED", "REJECTED 6 tasks wait already"]);
+  held.end({ state: "completed" });
+  const next = await work.next();
+  // What began waits no more.
+  assertEquals(await told("ada", 2), ["SUBMITTED", "REJECTED 6 tasks wait already"]);
+  next.end({ state: "completed" });
+});
+
 Deno.test("single: one task, then done; a second one is rejected", async () => {
   const work = new HeldWork();
   await using running = await runDoor({ work, accept: "single", queueDepth: 1 });

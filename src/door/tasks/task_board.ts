@@ -10,7 +10,7 @@ import type { Clock } from "../clock.ts";
 import type { DoorEvent } from "../door_event.ts";
 import { EndedLogs } from "./ended_logs.ts";
 import type { EventReader } from "./event_log.ts";
-import type { Caller } from "../identify.ts";
+import { ANONYMOUS, type Caller, OWNER } from "../identify.ts";
 import type { DoorLimits } from "../limits.ts";
 import { GateError, LiveTask } from "./live_task.ts";
 import { readMessage } from "./read_message.ts";
@@ -48,6 +48,9 @@ export interface TaskStream {
   readonly first?: { readonly id: string; readonly task: Task };
   readonly reader: EventReader;
 }
+
+/** The part of the places that one peer may have. */
+const PEER_SHARE = 0.5;
 
 const INTERRUPTED = "interrupted: the session that worked on this task ended";
 
@@ -204,7 +207,7 @@ export class TaskBoard {
     const history = [{ ...message, contextId, taskId: id }];
     const task: Task = { id, contextId, status, artifacts: [], history, metadata: undefined };
     const live = this.#liveOf({ task, principal: caller.principal, origin: caller.origin });
-    const refusal = this.#refusal(task);
+    const refusal = this.#refusal(task, caller);
     this.#keep(() => live.submit());
     this.#live.set(id, live);
     if (refusal !== undefined) {
@@ -226,15 +229,26 @@ export class TaskBoard {
     return contextId;
   }
 
-  #refusal(task: Task): string | undefined {
+  #refusal(task: Task, { principal, isOwner }: Caller): string | undefined {
     const { accept, queueDepth, limits } = this.#options;
     if (accept === "single" && this.#hasAccepted) return "this session takes one task, and has it";
     // One that begins at once does not wait.
     const waiting = this.#lanes.size + (this.#current === undefined ? 0 : 1);
     if (waiting > queueDepth) return `${queueDepth} tasks wait already`;
+    const full = isOwner || principal === ANONYMOUS ? undefined : this.#refusePeer(principal);
+    if (full !== undefined) return full;
     const current = this.#current === undefined ? 0 : taskBytes(this.#current.task);
     const held = this.#lanes.bytes + current + taskBytes(task);
     return held > limits.liveBytes ? "what waits already is too large for one more of this size" : undefined;
+  }
+
+  /** One peer that floods the door leaves room for others, and all of them a place for the owner. */
+  #refusePeer(principal: string): string | undefined {
+    const { queueDepth } = this.#options;
+    const [share, all] = [Math.ceil(queueDepth * PEER_SHARE), Math.max(1, queueDepth - 1)];
+    if (this.#lanes.sizeOf(principal) >= share) return `${share} tasks of this sender wait already`;
+    const ofPeers = this.#lanes.size - this.#lanes.sizeOf(OWNER);
+    return ofPeers >= all ? `${all} tasks of peers wait already` : undefined;
   }
 
   #answer(message: Message, text: string, caller: Caller): LiveTask {
