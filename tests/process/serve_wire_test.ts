@@ -16,11 +16,8 @@ for (const transport of TRANSPORTS) {
       const task = await client.sendMessage(sending("1 + 1")) as Task;
       assertEquals([task.status!.state, answerOf(task)], [TaskState.TASK_STATE_COMPLETED, "2\n"]);
       const streamed = await words(client.sendMessageStream(sending("2 + 2")));
-      assertEquals([streamed[0], ...streamed.slice(-2)], [
-        "task TASK_STATE_SUBMITTED",
-        '"4\n"',
-        "TASK_STATE_COMPLETED",
-      ]);
+      assertEquals([streamed[0], streamed.at(-1)], ["task TASK_STATE_SUBMITTED", "TASK_STATE_COMPLETED"]);
+      assertEquals(streamed.filter((word) => word.startsWith('"')).join(""), '"4\n"""');
 
       const running = await client.sendMessage(
         sending(`printError("at work"); for (;;) {}`, { returnImmediately: true }),
