@@ -10,17 +10,19 @@ export const verb: Verb = {
   name: "cancel",
   summary: "Cancel a task of an A2A agent",
   usage: "cancel [DOOR] TASK [options]",
-  operands: { min: 1, max: 2, names: ["DOOR", "TASK"] },
+  operands: { min: 0, max: 2, names: ["DOOR", "TASK"] },
   options: DOOR_OPTIONS,
   notes: [...DOOR_NOTES, "Without one it is the only door that is open here."],
   run: runVerb,
 };
 
 async function runVerb(args: Arguments, context: Context): Promise<number> {
-  const [first, second] = args.operands as readonly [string, string?];
+  const [first, second] = args.operands as readonly [string?, string?];
+  if (first === undefined) throw refuse("none");
   const isAlone = second === undefined && isId(first, "tsk");
   const wanted = isAlone ? onlyDoor(openHome(context.readVariable)).name : first;
-  const taskId = isAlone ? first : second ?? refuse();
+  const taskId = isAlone ? first : second;
+  if (taskId === undefined) throw refuse(`"${printableLine(first, 80)}" alone`);
   using client = await openDoorClient(wanted, args, context);
   const { task_id, context_id, state, reason } = await client.cancel(taskId);
   const task = { task_id, context_id, state, ...(reason === undefined ? {} : { reason }) };
@@ -28,6 +30,7 @@ async function runVerb(args: Arguments, context: Context): Promise<number> {
   return 0;
 }
 
-function refuse(): never {
-  throw new CapsuleError("usage.missing_argument", "Read TASK: found none; see `boll cancel --help`");
+function refuse(found: string): CapsuleError {
+  const wanted = "wanted [DOOR] and a task's whole id, tsk_…";
+  return new CapsuleError("usage.missing_argument", `Read TASK: found ${found}, ${wanted}; see \`boll cancel --help\``);
 }

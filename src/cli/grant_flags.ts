@@ -66,19 +66,28 @@ export function parseContainment(text: string): Containment {
 
 const MILLISECONDS: Readonly<Record<string, number>> = { "": 1, ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 const MAX_DURATION_MS = 2 ** 31 - 1;
+/** The most that a session gives to one task. */
+const MAX_TASK_MS = 3_600_000;
 
 /** A duration in whole milliseconds: `500ms`, `1.5s`, `30s`, `5m`, `1h`; without a unit, milliseconds. @throws `usage.bad_value` */
-export function parseDuration(text: string, flag = "deadline"): number {
-  const [, amount, unit] = /^(\d{1,12}(?:\.\d{1,3})?)(ms|s|m|h)?$/.exec(text) ?? [];
-  const milliseconds = Math.round(Number(amount) * MILLISECONDS[unit ?? ""]!);
+export function parseDuration(text: string): number {
+  const milliseconds = millisecondsOf(text);
   // A timer longer than this fires at once.
   if (milliseconds >= 1 && milliseconds <= MAX_DURATION_MS) return milliseconds;
-  throw bad(flag, text, "a duration from 1ms to 24 days, as in 500ms, 30s, 5m");
+  throw bad("deadline", text, "a duration from 1ms to 24 days, as in 500ms, 30s, 5m");
 }
 
-/** The deadline of each task, of a verb that does one after the other. */
+/** The deadline of each task, of a verb that does one after the other; no session gives one longer. */
 function readTaskTimeout(text: string): number {
-  return parseDuration(text, "task-timeout");
+  const milliseconds = millisecondsOf(text);
+  if (milliseconds >= 1 && milliseconds <= MAX_TASK_MS) return milliseconds;
+  throw bad("task-timeout", text, "a duration from 1ms to 1h, as in 500ms, 30s, 5m");
+}
+
+/** No number where the text is no duration. */
+function millisecondsOf(text: string): number {
+  const [, amount, unit] = /^(\d{1,12}(?:\.\d{1,3})?)(ms|s|m|h)?$/.exec(text) ?? [];
+  return Math.round(Number(amount) * MILLISECONDS[unit ?? ""]!);
 }
 
 const MEBIBYTES: Readonly<Record<string, number>> = { m: 1, g: 1024 };

@@ -19,7 +19,7 @@ export async function runAgentVerb(
 ): Promise<number> {
   const resolved = resolveAgent(found, args);
   const isDryRun = args.has("dry-run");
-  const task = isDryRun ? "" : await readTask(args, resolved.capsule.name, context);
+  const task = isDryRun ? "" : await readTask(args, args.operands[0]!, context);
   const starting = await agreeToStart(resolved, { args, context, remember: !isDryRun });
   if (isDryRun) return await dryRun(starting, resolved.capsule);
   try {

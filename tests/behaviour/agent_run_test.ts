@@ -45,7 +45,7 @@ forExecutable(
     const path = agent(bed, [{ text: "x" }]);
     const file = `${bed.folder("tasks", { "long.txt": "x".repeat(1024 * 1024 + 1) })}/long.txt`;
     const cases: [string[], string][] = [
-      [[path], "Read the task: found none"],
+      [[path], `Read the task: found none; boll run ${path} "what to do"`],
       [[path, "a", "b"], "write it as one, in quotes"],
       [[path, "a", "--json"], "flags like --json come before it"],
       [[path, "  \n"], "nothing but spaces"],

@@ -35,6 +35,11 @@ forExecutable("send, watch, cancel: by name, by session and by URL, each with it
   await watching.stdout.waitFor(task);
   const cancelled = await bed.run(["cancel", task, "--json"]);
   assertEquals([cancelled.code, JSON.parse(cancelled.stdout).state], [0, "canceled"]);
+  for (const words of [[], ["tsk_1"]]) {
+    const unclear = await bed.run(["cancel", ...words]);
+    assertEquals(unclear.code, 2);
+    assertStringIncludes(unclear.lastLine, `Read TASK: found ${words.length === 0 ? "none" : '"tsk_1" alone'}, wanted`);
+  }
   assertEquals((await watching.result()).code, 130);
   assertEquals((await bed.run(["watch", "scribe", task])).code, 130);
   assertEquals((await bed.run(["watch", "scribe", ids.task_id])).stdout.trim(), "7");

@@ -55,6 +55,9 @@ forExecutable(
     const { code, stderr } = await bed.run(["serve", none, "--accept"]);
     assertEquals(code, 5);
     assertStringIncludes(stderr, "lifecycle.accept: found none");
+    const long = await bed.run(["serve", capsule, "--accept", "--task-timeout", "61m"]);
+    assertEquals([long.code, long.stdout], [2, ""]);
+    assertStringIncludes(long.stderr, 'Read --task-timeout: found "61m", wanted a duration from 1ms to 1h');
   },
 );
 
