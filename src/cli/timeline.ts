@@ -68,6 +68,9 @@ export class Timeline {
       ["containment", `${text(containment["achieved"])} (${floor})`],
       ...reasons.map((reason): [string, string] => ["", reason]),
       ...grantLines(event["grants"]).map((line, i): [string, string] => [i === 0 ? "grants" : "", line]),
+      ...(event["spawned_by"] === undefined
+        ? []
+        : [["started by", `${text(event["spawned_by"])} (${text(event["delegation_id"])})`] as [string, string]]),
       ...(event["work"] === undefined ? [] : [["work", text(event["work"])] as [string, string]]),
       ...argumentLines(event),
       ["trace", printableLine(this.#trace)],

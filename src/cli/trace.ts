@@ -9,6 +9,7 @@ import {
   openHome,
   readTraceLines,
   type SessionPaths,
+  sessionPaths,
   type SessionState,
   type TraceGap,
 } from "../records/mod.ts";
@@ -34,9 +35,10 @@ export const verb: Verb = {
   ],
   notes: [
     "SESSION is an id, a prefix of one that is unique (4 characters or more), or last",
-    "(the default). follow prints events as they come, until the session ends, and",
-    "those of the sessions below it, each line with its path and capsule. tree draws",
-    "it with all that it delegated to: how each ended, its answer, its grants.",
+    "(the default): what was run last, not what that delegated to. follow prints",
+    "events as they come, until the session ends, and those of the sessions below it,",
+    "each line with its path and capsule. tree draws it with all that it delegated",
+    "to: how each ended, its answer, its grants.",
     "",
     "  boll trace show",
     "  boll trace show ses_0196b2 --json",
@@ -49,7 +51,7 @@ export const verb: Verb = {
     const home = openHome(context.readVariable);
     markCrashed(home);
     if (action === "tree") return await drawTree(home, wanted, args, context);
-    const { paths, printer } = open(home, wanted, args.has("json"), context);
+    const { paths, printer } = await open(home, wanted, args.has("json"), context);
     if (action === "follow") return await follow({ home, paths, printer, args, context });
     const state = stateOf(paths);
     for (const range of ranges(args.has("all") ? undefined : findGap(paths.trace), printer)) {
@@ -61,17 +63,23 @@ export const verb: Verb = {
 };
 
 async function drawTree(home: Home, wanted: string, args: Arguments, context: Context): Promise<number> {
-  const { drawSessionTree, readSessionTree, rootOf, sessionTreeLines } = await import("./session_tree.ts");
-  const { id } = findSession(home, wanted);
-  // The newest session is one that the newest run started, if it started any.
-  const tree = readSessionTree(home, wanted === "last" ? rootOf(home, id) : id);
+  const { drawSessionTree, readSessionTree, sessionTreeLines } = await import("./session_tree.ts");
+  const tree = readSessionTree(home, (await findWanted(home, wanted)).id);
   const drawn = args.has("json") ? sessionTreeLines(tree) : drawSessionTree(tree, paintFor(context.stdout, context));
   context.stdout.write(drawn);
   return 0;
 }
 
-function open(home: Home, wanted: string, json: boolean, context: Context) {
-  const paths = findSession(home, wanted);
+/** The last is what was run last: the newest session may be one that it started. */
+async function findWanted(home: Home, wanted: string): Promise<SessionPaths> {
+  const newest = findSession(home, wanted);
+  if (wanted !== "last") return newest;
+  const { rootOf } = await import("./session_tree.ts");
+  return sessionPaths(home, rootOf(home, newest.id));
+}
+
+async function open(home: Home, wanted: string, json: boolean, context: Context) {
+  const paths = await findWanted(home, wanted);
   return { paths, printer: printerFor(paths, json, context) };
 }
 

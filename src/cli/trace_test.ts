@@ -98,6 +98,20 @@ Deno.test("boll trace show: the newest session as a timeline, foreign text made 
     assertEquals((await boll("trace", "show", "last")).stdout, stdout);
   }));
 
+Deno.test("boll trace show: the last is what was run last, and what that started says by whom it was", () =>
+  withHome(async (home, boll) => {
+    const root = record(home, true);
+    root.close();
+    using child = createSession(home);
+    using writer = new TraceWriter(child);
+    const delegation_id = `dlg_${"0".repeat(32)}`;
+    writer.append("session_start", { ...START, spawned_by: root.id, delegation_id });
+    assertStringIncludes((await boll("trace", "show")).stdout, `Session ${root.id}\n`);
+    const { stdout } = await boll("trace", "show", child.id);
+    assertStringIncludes(stdout, `Session ${child.id}\n`);
+    assertStringIncludes(stdout, `started by   ${root.id} (${delegation_id})\n`);
+  }));
+
 Deno.test("boll trace show: a clock that is set back meanwhile makes no event older than the start", () =>
   withHome(async (home, boll) => {
     using places = createSession(home);
