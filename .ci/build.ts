@@ -20,6 +20,9 @@ import { makeWarmUps } from "./warm_up.ts";
 /** The executable may not be larger, bytes: every process of a run maps it. */
 const MAX_BYTES = 110_000_000;
 
+/** What the code beside the scripts depends on, and the scripts do not. */
+const CODE_MAKERS = ["code_cache.ts", "script_loader.ts", "warm_up.ts"] as const;
+
 /** An executable that was built. */
 export interface Built {
   readonly path: string;
@@ -91,8 +94,9 @@ async function compileWhenStale(
 ): Promise<{ path: string; files: Stamp["files"] }> {
   const path = join(root, "dist", "boll");
   const stampFile = join(root, ".build", "boll.stamp");
-  // Before there is code beside the scripts: that follows from the rest.
-  const inputs = [Deno.version.deno, Deno.build.target, base.kind, ...COMPILE_FLAGS];
+  // Before there is code beside the scripts: that follows from the rest, and from how it is made.
+  const makers = CODE_MAKERS.map((name) => digestOfFile(join(import.meta.dirname!, name)));
+  const inputs = [Deno.version.deno, Deno.build.target, base.kind, ...COMPILE_FLAGS, ...makers];
   const recipe = digest(JSON.stringify([inputs, digestsOf(folder)]));
   const stamp = readStamp(stampFile);
   if (stamp?.recipe === recipe && stamp.made === digestOfFile(path)) return { path, files: stamp.files };
@@ -133,7 +137,8 @@ export async function makeFast(
     const reporting = join(scratch, "scripts");
     Deno.mkdirSync(reporting);
     await layOut(root, reporting, base, { ...define, REPORTS_CODE: "yes" });
-    await addCodeCaches({ folder, reporting, scratch, warmUps: await makeWarmUps(scratch), base });
+    await using warmUps = await makeWarmUps(scratch);
+    await addCodeCaches({ folder, reporting, scratch, warmUps: warmUps.all, base });
   } finally {
     Deno.removeSync(scratch, { recursive: true });
   }

@@ -7,18 +7,19 @@
 import { join } from "@std/path";
 import type { BaseBinary } from "./base_binary.ts";
 import { compileFolder } from "./compile.ts";
-import { decodePack, encodePack, packOf } from "./pack.ts";
+import { decodePack, encodePack, packOf, type ScriptParts } from "./pack.ts";
 
-/** One piece of work for the reporting executable, whose code of the scripts of `roles` is kept. */
+/** One piece of work for the reporting executable, whose code of the scripts of `roles` is kept where there is none yet. */
 export interface WarmUp {
   readonly args: readonly string[];
   readonly roles: readonly string[];
 }
 
 /** How often a run is tried until two in a row compile the same. */
-const MAX_TURNS = 10;
+const MAX_TURNS = 12;
 
-const REPORT = /^##(?:made|taken) (\S+) (\S+) (\S+)$/gm;
+/** Role, script, process, number of the piece, number of pieces, piece. */
+const REPORT = /^##(?:made|taken) (\S+) (\S+) (\d+) (\d+)\/(\d+) (\S+)$/gm;
 
 /** What {@link addCodeCaches} works on: folders. */
 export interface CodeCacheOptions {
@@ -28,6 +29,7 @@ export interface CodeCacheOptions {
   readonly reporting: string;
   /** The work may fill it. */
   readonly scratch: string;
+  /** A script has the code of the first one that runs it. */
   readonly warmUps: readonly WarmUp[];
   readonly base: BaseBinary;
 }
@@ -43,34 +45,57 @@ export async function addCodeCaches(
   const program = join(scratch, "reports");
   await compileFolder(reporting, base, program);
   for (const { args, roles } of warmUps) {
-    const codes = await settledCodes(() => work(program, args, scratch), roles);
-    for (const role of roles) addCode(join(folder, packOf(role)), role, codes.get(role)!);
+    const packs = new Map(roles.map((role) => [role, decodePack(Deno.readFileSync(join(folder, packOf(role))))]));
+    for (const [role, code] of await settledCodes(() => work(program, args, scratch), packs)) {
+      const pack = packs.get(role)!;
+      for (const [name, text] of code) pack.set(name, { ...pack.get(name)!, code: Uint8Array.fromBase64(text) });
+      Deno.writeFileSync(join(folder, packOf(role)), encodePack(pack));
+    }
   }
 }
 
-type Codes = ReadonlyMap<string, ReadonlyMap<string, string>>;
+type Pack = Map<string, ScriptParts>;
+type Codes = ReadonlyMap<string, string>;
 
 /**
- * The code of each role, as two runs in a row report it: now and then another thread is faster, and a function more is
- * compiled. The first run is not counted, since what it does only once is no warm start.
+ * The code of each role's scripts that have none, as two runs in a row report it: now and then another thread is faster,
+ * and a function more is compiled. The first run is not counted, since what it does only once is no warm start.
  */
-async function settledCodes(run: () => Promise<string>, roles: readonly string[]): Promise<Codes> {
+async function settledCodes(run: () => Promise<string>, packs: ReadonlyMap<string, Pack>): Promise<Map<string, Codes>> {
   await run();
-  let last: string | undefined;
+  const [settled, last] = [new Map<string, Codes>(), new Map<string, string>()];
   for (let turn = 0; turn < MAX_TURNS; turn++) {
     const report = await run();
-    const codes = new Map(roles.map((role) => [role, codesOf(report, role)]));
-    const text = JSON.stringify([...codes].map(([role, code]) => [role, [...code].sort()]));
-    if (text === last) return codes;
-    last = text;
+    for (const [role, pack] of packs) {
+      const code = codesOf(report, role, pack);
+      const text = JSON.stringify([...code].sort());
+      if (text === last.get(role)) settled.set(role, settled.get(role) ?? code);
+      last.set(role, text);
+    }
+    if (settled.size === packs.size) break;
   }
-  throw new Error(`Warm up ${roles.join(" and ")}: found no two runs in a row that compile the same`);
+  for (const role of packs.keys()) {
+    const code = settled.get(role);
+    if (code === undefined) throw new Error(`Warm up ${role}: found no two runs in a row that compile the same`);
+    if (code.size === 0) throw new Error(`Warm up ${role}: found no code of it, wanted some`);
+  }
+  return settled;
 }
 
-function codesOf(report: string, role: string): ReadonlyMap<string, string> {
-  return new Map(
-    [...report.matchAll(REPORT)].filter(([, of]) => of === `./${role}`).map(([, , name, code]) => [name!, code!]),
-  );
+/** Of a script that several processes report, the most. */
+function codesOf(report: string, role: string, pack: Pack): Codes {
+  const codes = new Map<string, string>();
+  const pieces = new Map<string, string[]>();
+  for (const [, of, name = "", pid, at, count, piece = ""] of report.matchAll(REPORT)) {
+    if (of !== `./${role}` || pack.get(name)?.code !== undefined) continue;
+    const key = `${name} ${pid}`;
+    if (at === "1") pieces.set(key, []);
+    pieces.get(key)?.push(piece);
+    if (at !== count) continue;
+    const code = pieces.get(key)!.join("");
+    if (code.length > (codes.get(name)?.length ?? 0)) codes.set(name, code);
+  }
+  return codes;
 }
 
 async function work(program: string, args: readonly string[], scratch: string): Promise<string> {
@@ -84,13 +109,4 @@ async function work(program: string, args: readonly string[], scratch: string): 
   const text = new TextDecoder().decode(stderr);
   if (!success) throw new Error(`Warm up ${args.join(" ")}: it failed: ${text.replaceAll(REPORT, "").trim()}`);
   return text;
-}
-
-function addCode(path: string, role: string, codes: ReadonlyMap<string, string>): void {
-  if (codes.size === 0) throw new Error(`Warm up ${role}: found no code of it, wanted some`);
-  const scripts = decodePack(Deno.readFileSync(path));
-  for (const [name, code] of codes) {
-    scripts.set(name, { source: scripts.get(name)!.source, code: Uint8Array.fromBase64(code) });
-  }
-  Deno.writeFileSync(path, encodePack(scripts));
 }

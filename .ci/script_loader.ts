@@ -84,12 +84,20 @@ function builtin(name: string): unknown {
 
 const reports: (() => void)[] = [];
 
-/** What the engine has made of a script is whole when its role has done its work. One line of stderr each. */
+/** Characters of a piece of a report: a line of it is written at once, so that lines of several processes do not mix. */
+const PIECE_LENGTH = 3_000;
+
+/** What the engine has made of a script is whole when its role has done its work. Lines of stderr. */
 function reportAtExit(role: string, name: string, script: Script, hadCode: boolean): void {
   reports.push(() => {
-    const code = script.createCachedData() as unknown as Uint8Array;
+    const code = (script.createCachedData() as unknown as Uint8Array).toBase64();
     const taken = hadCode && script.cachedDataRejected === false ? "taken" : "made";
-    Deno.stderr.writeSync(new TextEncoder().encode(`\n##${taken} ${role} ${name} ${code.toBase64()}\n`));
+    const count = Math.ceil(code.length / PIECE_LENGTH);
+    for (let at = 0; at < count; at++) {
+      const piece = code.slice(at * PIECE_LENGTH, (at + 1) * PIECE_LENGTH);
+      const line = `\n##${taken} ${role} ${name} ${Deno.pid} ${at + 1}/${count} ${piece}\n`;
+      Deno.stderr.writeSync(new TextEncoder().encode(line));
+    }
   });
   if (reports.length > 1) return;
   const report = () => reports.forEach((report) => report());
@@ -102,7 +110,25 @@ function reportAtExit(role: string, name: string, script: Script, hadCode: boole
   const post = scope.postMessage?.bind(scope);
   if (post === undefined) return;
   scope.postMessage = (message) => {
-    if (message.kind === "ended") report();
+    // The thread of a tool's cell does not end by itself: its last frame is the one whose report counts.
+    if (message.kind === "ended" || message.kind === "frame") report();
     post(message);
   };
 }
+
+/** Children whose stderr somebody would read have the reporting executable's own, for what they report. */
+function inheritStderr(): void {
+  const { Command } = Deno;
+  Deno.Command = class extends Command {
+    constructor(program: string | URL, options: Deno.CommandOptions = {}) {
+      super(program, options.stderr === "piped" ? { ...options, stderr: "inherit" } : options);
+    }
+
+    override spawn(): Deno.ChildProcess {
+      const nothing = new ReadableStream({ start: (controller) => controller.close() });
+      return Object.defineProperty(super.spawn(), "stderr", { value: nothing });
+    }
+  };
+}
+
+if (reportsCode) inheritStderr();
