@@ -5,9 +5,9 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
-import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
-import { CapsuleError, errorCodeOf, newId, printableLine } from "../../base/mod.ts";
-import { EventIds } from "./event_ids.ts";
+import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
+import { newId } from "../../base/mod.ts";
+import { DoorWire } from "./door_wire.ts";
 import { FileJoiner } from "./file_joiner.ts";
 import { isEnd, type TaskNews, type TaskView, toMessageView, toNews, toTaskView } from "./task_news.ts";
 
@@ -37,8 +37,6 @@ interface StreamedEvent {
 
 type SdkClient = Awaited<ReturnType<ClientFactory["createFromAgentCard"]>>;
 
-const STREAM_TYPE = "text/event-stream";
-
 /** So often in a row a lost stream is asked for again before it is given up. */
 const MAX_TRIES = 6;
 const RETRY_MS = 100;
@@ -49,10 +47,10 @@ const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"].flatMap((name
 /** A client of one A2A agent. Disposing closes its connections. */
 export class DoorClient implements Disposable {
   readonly #client: SdkClient;
-  readonly #wire: Wire;
+  readonly #wire: DoorWire;
   readonly #options: DoorClientOptions;
 
-  private constructor(client: SdkClient, wire: Wire, options: DoorClientOptions) {
+  private constructor(client: SdkClient, wire: DoorWire, options: DoorClientOptions) {
     this.#client = client;
     this.#wire = wire;
     this.#options = options;
@@ -61,7 +59,7 @@ export class DoorClient implements Disposable {
   /** Reads the agent's card. @throws `door.unreachable`, `door.unauthenticated`, `door.refused` */
   static async open(options: DoorClientOptions): Promise<DoorClient> {
     for (const name of PROXY_VARIABLES) Deno.env.delete(name);
-    const wire = new Wire(options);
+    const wire = new DoorWire(options);
     try {
       return new DoorClient(await wire.attempt(() => connect(options.url, wire)), wire, options);
     } catch (error) {
@@ -189,7 +187,7 @@ export class DoorClient implements Disposable {
   }
 }
 
-async function connect(url: string, wire: Wire): Promise<SdkClient> {
+async function connect(url: string, wire: DoorWire): Promise<SdkClient> {
   const fetchImpl = wire.fetch;
   const card = await new DefaultAgentCardResolver({ fetchImpl }).resolve(url);
   const factory = new ClientFactory({
@@ -232,165 +230,4 @@ function toRequest(
 function isResting(news: TaskNews): boolean {
   if (news.kind !== "task" && news.kind !== "state") return false;
   return isEnd(news.task.state) || news.task.state === "input_required";
-}
-
-/** The same body; a connection that is cut looks like a mistake of the caller's to whoever reads it. */
-function noticingBreaks(body: ReadableStream<Uint8Array>, onBreak: () => void): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream({
-    async pull(controller) {
-      try {
-        const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
-      } catch (error) {
-        onBreak();
-        controller.error(error);
-      }
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-}
-
-/** The way to one origin, and the first thing that went wrong on it in words of our own. */
-class Wire {
-  readonly #origin: string;
-  readonly #shown: string;
-  readonly #token: string | undefined;
-  readonly #signal: AbortSignal | undefined;
-  readonly #http = Deno.createHttpClient({ poolMaxIdlePerHost: 1 });
-  #fault: CapsuleError | undefined;
-  #ids: EventIds | undefined;
-  #lastId: string | undefined;
-  #isLost = false;
-  /** The body that came last has no end. */
-  #isBroken = false;
-
-  constructor({ url, token, signal }: DoorClientOptions) {
-    this.#origin = new URL(url).origin;
-    this.#shown = printableLine(this.#origin, 200);
-    this.#token = token;
-    this.#signal = signal;
-  }
-
-  /** Options of each call. */
-  get call(): { readonly signal?: AbortSignal } {
-    return this.#signal === undefined ? {} : { signal: this.#signal };
-  }
-
-  close(): void {
-    this.#http.close();
-  }
-
-  /** Whether what failed last was the way there, or that we took what came too slowly. */
-  get isLost(): boolean {
-    return this.#isLost;
-  }
-
-  /** One more event of the stream was told: whoever comes back wants what follows it. Gives whether its id is another. */
-  heard(): boolean {
-    const last = this.#lastId;
-    this.#lastId = this.#ids?.take() ?? last;
-    return this.#lastId !== last;
-  }
-
-  /** The SDK wraps errors in its own: the fault that was seen on the wire counts for more. */
-  async attempt<Value>(ask: () => Promise<Value>): Promise<Value> {
-    this.#fault = undefined;
-    this.#isLost = false;
-    try {
-      return await ask();
-    } catch (error) {
-      const told = this.#fault ?? this.#translate(error);
-      this.#isLost = this.#ids?.isError === true || errorCodeOf(told) === "door.unreachable";
-      throw told;
-    }
-  }
-
-  readonly fetch: typeof fetch = async (input, init = {}) => {
-    const url = new URL(input instanceof Request ? input.url : String(input));
-    if (url.origin !== this.#origin) throw this.#fail("door.refused", `it sends to another place, ${url.origin}`);
-    const headers = new Headers((init as RequestInit).headers);
-    if (this.#token !== undefined) headers.set("authorization", `Bearer ${this.#token}`);
-    this.#ids = undefined;
-    this.#isBroken = false;
-    const wantsStream = headers.get("accept")?.includes(STREAM_TYPE) ?? false;
-    if (wantsStream && this.#lastId !== undefined) headers.set("last-event-id", this.#lastId);
-    const signal = this.#signal ?? (init as { signal?: AbortSignal }).signal;
-    let response: Response;
-    try {
-      const options = {
-        ...init,
-        headers,
-        redirect: "manual",
-        client: this.#http,
-        ...(signal ? { signal } : {}),
-      } as const;
-      response = await fetch(url, options);
-    } catch (error) {
-      if (this.#signal?.aborted) throw this.#fail("door.interrupted", "interrupted");
-      throw this.#fail(
-        "door.unreachable",
-        `nobody answers there (${printableLine((error as Error).message.split(": ").at(-1) ?? "", 200)})`,
-      );
-    }
-    if (response.ok) return this.#watch(response);
-    const fault = this.#faultOf(response.status);
-    if (fault === undefined) return response;
-    await response.body?.cancel();
-    throw fault;
-  };
-
-  #watch(response: Response): Response {
-    const { body, headers, status } = response;
-    if (body === null) return response;
-    const whole = noticingBreaks(body, () => this.#isBroken = true);
-    if (!headers.get("content-type")?.startsWith(STREAM_TYPE)) return new Response(whole, { headers, status });
-    this.#ids = new EventIds();
-    return new Response(this.#ids.watch(whole) as BodyInit, { headers, status });
-  }
-
-  #faultOf(status: number): CapsuleError | undefined {
-    switch (status) {
-      case 401:
-      case 403: {
-        const fix = this.#token === undefined
-          ? "give one: --token, or BOLL_TOKEN"
-          : "the one that was given is not known there";
-        return this.#fail("door.unauthenticated", `it wants a token; ${fix}`);
-      }
-      case 503:
-        return this.#fail("door.unreachable", "it is busy or going down; try again");
-      case 413:
-        return this.#fail("door.refused", "the message is too large for it");
-      case 404:
-        return this.#fail("door.refused", "no A2A agent is there (404)");
-      default:
-        return status >= 300 && status < 400
-          ? this.#fail("door.refused", "it leads elsewhere, which is not followed")
-          : undefined;
-    }
-  }
-
-  #fail(
-    code: "door.refused" | "door.unreachable" | "door.unauthenticated" | "door.interrupted",
-    why: string,
-  ): CapsuleError {
-    return this.#fault ??= new CapsuleError(code, `Ask ${this.#shown}: ${why}`);
-  }
-
-  #translate(error: unknown): unknown {
-    if (errorCodeOf(error) !== undefined) return error;
-    if (this.#signal?.aborted) return this.#fail("door.interrupted", "interrupted");
-    if (!(error instanceof Error)) return error;
-    if (this.#isBroken) return this.#fail("door.unreachable", "the connection broke off");
-    const words = printableLine(error.message, 400);
-    if (error instanceof TaskNotFoundError) {
-      return new CapsuleError("door.unknown_task", `Ask ${this.#shown}: ${words}`);
-    }
-    if (error instanceof TaskNotCancelableError) {
-      return new CapsuleError("door.refused", `Ask ${this.#shown}: ${words}`);
-    }
-    return new CapsuleError("door.refused", `Ask ${this.#shown}: ${words}`, { cause: error });
-  }
 }
