@@ -182,6 +182,38 @@ forExecutable(
 );
 
 forExecutable(
+  "agent session: an answer that does not fit its schema is asked for again, twice and no more",
+  async (bed) => {
+    const output_schema = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] };
+    const play = async (answers: readonly string[]) => {
+      await using server = ModelServer.start({ turns: answers.map((text) => ({ text })) });
+      const intelligence = { uri: server.url, model: "m", headers: [] };
+      await using started = await start(bed, { intelligence, task: { output_schema } });
+      const ended = await endOf(started);
+      const asked = server.requests.map(({ body }) => body.messages.at(-1).content as string);
+      return {
+        ...ended,
+        asked,
+        kept: readAnswer(started.prepared),
+        system: server.requests[0]!.body.messages[0].content,
+      };
+    };
+    const fits = await play(["none", '{"n":"1"}', 'It is ```json\n{"n": 1}\n```']);
+    assertEquals([fits.code, fits.said], [0, ["completed", false, { n: 1 }]]);
+    assertEquals(fits.kept, 'It is ```json\n{"n": 1}\n```');
+    assertStringIncludes(fits.system, JSON.stringify(output_schema));
+    assertEquals(fits.asked.map((text) => text.startsWith("[boll] The answer does not fit")), [false, true, true]);
+    assertStringIncludes(fits.asked[1]!, "found no JSON in it");
+    const never = await play(["none", '{"n":"1"}', "{}", '{"n":1}']);
+    assertEquals([never.code, never.last?.type, never.asked.length], [1, "result", 3]);
+    assertEquals([never.said, never.kept], [["failed", true, "{}"], "{}"]);
+    const [end] = never.trace.filter(({ event }) => event === "task_end");
+    assertEquals(end!["status"], "failed");
+    assertStringIncludes(String(end!["reason"]), "did not fit what was asked for, 3 times");
+  },
+);
+
+forExecutable(
   "agent session: a cancel, its deadline and a lost supervisor end it in the middle of a call",
   async (bed) => {
     const turns = [{ text: "so far", ...callOf("nix") }, { text: "late", delay_ms: 30_000 }];
