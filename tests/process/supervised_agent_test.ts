@@ -119,6 +119,50 @@ forExecutable(
   },
 );
 
+forExecutable(
+  "supervised agent: that its model is down and that it is up again is told once each, however often it is asked between",
+  async (bed) => {
+    const told: unknown[] = [];
+    const turns: unknown[] = [];
+    let isTurnOver = Promise.withResolvers<void>();
+    await using tree = treeOf({
+      ports: {
+        notice: (_, notice) => {
+          if (notice.kind === "intel_health") told.push([notice.all_down, notice.active]);
+          if (notice.kind !== "turn") return;
+          turns.push(notice.outcome.status);
+          isTurnOver.resolve();
+        },
+      },
+    });
+    await using server = ModelServer.start({
+      turns: [{ text: "there" }, { text: "still" }],
+      faults: ["500", "500", "500"],
+    });
+    const intelligence = { uri: server.url, model: "m", headers: [] };
+    using agent = await spawnIn(tree, bed, { intelligence, task: { warm: true } });
+    const { child } = agent;
+    const downAt: number[] = [];
+    for (let completed = 0; completed < 2;) {
+      await isTurnOver.promise;
+      isTurnOver = Promise.withResolvers();
+      downAt.push(tree.intel.down.length);
+      completed = turns.filter((status) => status === "completed").length;
+      // It rests for a while before it is asked again: until then the turn fails at once.
+      if (completed === 0) await new Promise((resolve) => setTimeout(resolve, 250));
+      if (completed < 2) child.inject("again");
+    }
+    assertEquals(told, [[true, undefined], [false, { index: 0, transport: "http" }]]);
+    const failed = turns.length - 2;
+    assert(failed > 1, "it was asked while it was down");
+    assertEquals(turns, [...Array(failed).fill("failed"), "completed", "completed"]);
+    assertEquals(downAt, [...Array(failed).fill(1), 0, 0]);
+    assertEquals(server.requests.length, 5);
+    child.close();
+    assertEquals((await child.ended).status, "completed");
+  },
+);
+
 forExecutable("supervised agent: hostile answers end by name and cost nobody else anything", async (bed) => {
   await using tree = treeOf();
   for (const fault of ["huge", "endless"] as const) {
