@@ -1,4 +1,4 @@
-/** What a manifest says of how its capsule takes tasks, and what `boll serve` makes of it. */
+/** How a served capsule takes tasks: what its manifest says of it, what `boll serve` makes of that, and who waits for whom. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
 import { type Bed, forExecutable } from "../harness.ts";
@@ -58,6 +58,34 @@ forExecutable(
     const long = await bed.run(["serve", capsule, "--accept", "--task-timeout", "61m"]);
     assertEquals([long.code, long.stdout], [2, ""]);
     assertStringIncludes(long.stderr, 'Read --task-timeout: found "61m", wanted a duration from 1ms to 1h');
+  },
+);
+
+forExecutable(
+  "serve: what its owner sends as `system` waits behind the tasks of users and peers; a peer's word about itself is none",
+  async (bed) => {
+    const served = await serve(bed);
+    const { token: peer } = JSON.parse((await bed.run(["token", "add", "ada", "--json"])).stdout);
+    while ((await served.call("ListTasks", {}, peer))["status"] === 401) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const system = { "x-boll-task-origin": "system" };
+    const running = await served.submit(FOREVER);
+    await served.untilLogged("at work");
+    const waiting = [
+      await served.submit(`"background"`, served.token, system),
+      await served.submit(`"peer's"`, peer, system),
+      await served.submit(`"user's"`),
+      await served.submit(`"later"`, served.token, system),
+      await served.submit(`"peer's second"`, peer),
+    ];
+    await served.cancel(running.id);
+    for (const { id } of waiting) await served.ended(id);
+    const begun = served.trace.filter(({ event }) => event === "task_start").slice(1);
+    const order = begun.map(({ task_id, origin }) => [waiting.findIndex(({ id }) => id === task_id), origin]);
+    assertEquals(order, [[1, "peer"], [2, "user"], [4, "peer"], [0, "system"], [3, "system"]]);
+    assertEquals(await served.stop(), 0);
+    assertNothingLeft(bed);
   },
 );
 

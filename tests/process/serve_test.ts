@@ -113,6 +113,14 @@ forExecutable(
     const { status, error } = await served.call("GetTask", { id: "tsk_x" }, null);
     assertEquals([status, error], [401, "unauthenticated"]);
     assertEquals((await bed.run(["token"])).stdout.trim(), served.token);
+    const asJson = async (...words: string[]) => JSON.parse((await bed.run(["token", ...words, "--json"])).stdout);
+    assertEquals(await asJson(), { door: served.sessionId, token: served.token });
+    const { token: other, ...about } = await asJson("add", "other");
+    assertEquals(about, { door: served.sessionId, peer: "other" });
+    await untilAccepted(served, other);
+    assertEquals(await asJson(served.sessionId, "revoke", "other"), { door: served.sessionId, revoked: "other" });
+    const unknown = await bed.run(["token", "revoke", "other", "--json"]);
+    assertEquals([unknown.code, unknown.stdout], [2, ""]);
     const peer = (await bed.run(["token", served.sessionId, "add", "editor"])).stdout.trim();
     await untilAccepted(served, peer);
     const task = await served.send("1", peer);

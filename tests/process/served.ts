@@ -98,6 +98,7 @@ export class Served {
     method: string,
     params: object,
     token: string | null = this.token ?? null,
+    headers: Record<string, string> = {},
   ): Promise<Record<string, unknown>> {
     const response = await fetch(this.url, {
       client: this.#client,
@@ -106,6 +107,7 @@ export class Served {
         "content-type": "application/json",
         "a2a-version": "1.0",
         ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+        ...headers,
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
     });
@@ -118,9 +120,9 @@ export class Served {
     return await this.#send(text, false, token);
   }
 
-  /** A task that was accepted. */
-  async submit(text: string): Promise<WireTask> {
-    return await this.#send(text, true, this.token ?? null);
+  /** A task that was accepted; the owner's unless another sends it. */
+  async submit(text: string, token: string | null = this.token ?? null, headers = {}): Promise<WireTask> {
+    return await this.#send(text, true, token, headers);
   }
 
   async get(id: string): Promise<WireTask> {
@@ -197,9 +199,9 @@ export class Served {
     this.#client.close();
   }
 
-  async #send(text: string, returnImmediately: boolean, token: string | null): Promise<WireTask> {
+  async #send(text: string, returnImmediately: boolean, token: string | null, headers = {}): Promise<WireTask> {
     const message = { messageId: `m-${++this.#messages}-${Math.random()}`, role: "ROLE_USER", parts: [{ text }] };
-    const answer = await this.call("SendMessage", { message, configuration: { returnImmediately } }, token);
+    const answer = await this.call("SendMessage", { message, configuration: { returnImmediately } }, token, headers);
     const { task } = (answer["result"] ?? {}) as { task?: WireTask };
     if (task === undefined) throw new Error(`Send: ${JSON.stringify(answer)}`);
     return task;
