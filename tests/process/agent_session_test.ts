@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Bed, forExecutable } from "../harness.ts";
 import { ModelServer } from "../models/model_server.ts";
+import { assertNothingLeft } from "./leftovers.ts";
 import { type AgentOptions, prepareAgent } from "./prepare_agent.ts";
 import {
   type Frame,
@@ -247,33 +248,57 @@ forExecutable(
   },
 );
 
+/** A turn that asks for nothing. */
+const TURN = {
+  kind: "turn",
+  system: "",
+  messages: [],
+  tools: [],
+  internal: [],
+  mcp_routes: {},
+  max_rounds: 0,
+  budget_admission: false,
+  idempotency_prefix: "",
+  max_tokens_per_call: 0,
+  turn_id: "",
+} as const;
+
+forExecutable(
+  "agent session: a tool that cannot be had, a model that cannot be opened and both fail its start by their code, and nothing is left",
+  async (bed) => {
+    const good = { probe: "tool_probe" };
+    const bad = { trapping: "tool_probe" };
+    const broken = { uri: "data:application/json,nothing", dialect: "scripted", headers: [] } as const;
+    const starts: readonly [AgentOptions, string][] = [
+      [{ tools: bad, turns: [{ text: "x" }] }, "tool.describe_failed"],
+      [{ tools: good, intelligence: broken }, "model.rejected"],
+      [{ tools: bad, intelligence: broken }, "tool.describe_failed"],
+    ];
+    for (const [options, code] of starts) {
+      for (const task of [{}, { role: "turn", turn: TURN }] as const) {
+        const failed = await run(bed, { ...options, task });
+        assertEquals([failed.last?.type, failed.failed], ["failed", code], failed.stderr);
+        assertEquals(failed.frames.some(({ type }) => type === "ready"), false);
+        assertNothingLeft(bed);
+      }
+    }
+  },
+);
+
 forExecutable(
   "agent session: each thing that its payload may not be is refused by its code, and no model is asked",
   async (bed) => {
     const remote = { name: "r", url: "https://r.example", headers: [] };
-    const turn = {
-      kind: "turn",
-      system: "",
-      messages: [],
-      tools: [],
-      internal: [],
-      mcp_routes: {},
-      max_rounds: 0,
-      budget_admission: false,
-      idempotency_prefix: "",
-      max_tokens_per_call: 0,
-      turn_id: "",
-    } as const;
     const digest = `sha256:${"0".repeat(64)}`;
     const refusals: readonly [NonNullable<AgentOptions["task"]>, string][] = [
       [{ mcp_servers: [remote] }, "payload.unsupported"],
       [{ a2a_peers: [remote] }, "payload.unsupported"],
       [{ args: ["x"] }, "payload.unsupported"],
-      [{ turn }, "payload.unsupported"],
-      [{ role: "turn", turn, warm: true }, "payload.unsupported"],
-      [{ role: "turn", turn, output_contract: "short" }, "payload.unsupported"],
-      [{ role: "turn", turn, context_seed: [{ role: "user", content: "x" }] }, "payload.unsupported"],
-      [{ role: "turn", turn: { ...turn, mcp_routes: { a: ["b", "c"] } } }, "payload.unsupported"],
+      [{ turn: TURN }, "payload.unsupported"],
+      [{ role: "turn", turn: TURN, warm: true }, "payload.unsupported"],
+      [{ role: "turn", turn: TURN, output_contract: "short" }, "payload.unsupported"],
+      [{ role: "turn", turn: TURN, context_seed: [{ role: "user", content: "x" }] }, "payload.unsupported"],
+      [{ role: "turn", turn: { ...TURN, mcp_routes: { a: ["b", "c"] } } }, "payload.unsupported"],
     ];
     for (const [task, code] of refusals) {
       const refused = await run(bed, { turns: [{ text: "x" }], task });
