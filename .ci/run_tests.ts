@@ -43,7 +43,7 @@ export function unitsFor(paths: readonly string[], cores: number): readonly (rea
     isDirectory || /_test\.ts$/.test(name)
   );
   const others = names.map(({ name }) => `tests/${name}`).filter((path) => !LONGEST.some((folder) => folder === path));
-  return [...LONGEST.flatMap(partsOf), ["src", ".ci", "capsules"], others.sort()];
+  return [["src", ".ci", "capsules"], ...LONGEST.flatMap(partsOf), others.sort()];
 }
 
 /** The tests of a folder, some files at a time. */
