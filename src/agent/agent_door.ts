@@ -21,7 +21,7 @@ export async function runAgentDoor(work: SessionWork, agent: FoundAgent, spec: D
   const { payload, control } = work;
   const people = new TurnPeople();
   let hull: ReturnType<typeof raiseDoorHull> | undefined;
-  const raise = (rules: HullRules) => hull = raiseDoorHull(work, rules, spec);
+  const raise = (rules: HullRules) => void (hull = raiseDoorHull(work, rules, spec));
   await using cells = await openWalled(work, agent, people, raise);
   await using stack = new AsyncDisposableStack();
   const ready = Promise.withResolvers<AgentSession>();

@@ -6,7 +6,7 @@ import { deskTools } from "./desk_tools.ts";
 import { findAgent } from "./find_agent.ts";
 import { gateAsk } from "./gate_ask.ts";
 import { aborted, type TurnEnd } from "./loop/mod.ts";
-import { openMind, openWalled, refuseUnsupported } from "./open_agent.ts";
+import { openAgent, refuseUnsupported } from "./open_agent.ts";
 import { answerOf, outcomeOf, roleResultOf } from "./turn_outcome.ts";
 import { TurnPeople } from "./turn_people.ts";
 
@@ -23,8 +23,8 @@ export async function runAgentSession(work: SessionWork): Promise<RoleResult> {
     return await (await import("./agent_door.ts")).runAgentDoor(work, agent, payload.door);
   }
   const people = new TurnPeople();
-  await using cells = await openWalled(work, agent, people);
-  using mind = await openMind(work);
+  await using opened = await openAgent(work, agent, people);
+  const { mind, cells } = opened;
   const session = new AgentSession({ work, agent, mind, people, tools: cells === undefined ? [] : deskTools(cells) });
   work.control.sayReady();
   return payload.warm ? await runWarm(work, session) : await runOnce(work, session);

@@ -7,18 +7,45 @@ import type { FoundAgent } from "./find_agent.ts";
 import { modelNetwork } from "./model_network.ts";
 import type { TurnPeople } from "./turn_people.ts";
 
+/** What an agent works with, behind the walls of its session. */
+export interface OpenAgent extends AsyncDisposable {
+  readonly mind: AgentMind;
+  readonly cells: ToolCells | undefined;
+}
+
 /**
- * Raises the walls of this session around its model and the cells of its tools, which are started behind them; `raise`
- * does it another way.
+ * Raises the walls of this session and starts its model's thread and the cells of its tools behind them, at the same time.
+ * Nothing of it is left when one of them fails.
+ * @throws `hull.failed`, `component.*`, `tool.*`, `grant.import_not_granted`, `cell.start_failed`, `model.*`
+ */
+export async function openAgent(work: SessionWork, agent: FoundAgent, people: TurnPeople): Promise<OpenAgent> {
+  let opening: Promise<AgentMind> | undefined;
+  await using stack = new AsyncDisposableStack();
+  stack.defer(async () => (await opening?.catch(() => undefined))?.[Symbol.dispose]());
+  const cells = await openWalled(work, agent, people, (rules) => {
+    work.hull?.confine(rules);
+    // A thread is made in the time in which a cell starts, not before it.
+    opening = Promise.resolve().then(() => openMind(work));
+    // The cells are waited for first.
+    opening.catch(() => {});
+  });
+  stack.use(cells);
+  const mind = await opening!;
+  const opened = stack.move();
+  return { mind, cells, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+/**
+ * Raises the walls of this session, around its model and the cells of its tools, which are started behind them.
  * @throws `hull.failed`, `component.*`, `tool.*`, `grant.import_not_granted`, `cell.start_failed`
  */
 export async function openWalled(
   work: SessionWork,
   agent: FoundAgent,
   people: TurnPeople,
-  raise = (rules: HullRules): unknown => work.hull?.confine(rules),
+  raise: (rules: HullRules) => void,
 ): Promise<ToolCells | undefined> {
-  const confine = ({ networks }: Pick<ToolNeeds, "networks">) => void raise(rulesOf(work, networks));
+  const confine = ({ networks }: Pick<ToolNeeds, "networks">) => raise(rulesOf(work, networks));
   if (agent.capsule.tools.length > 0) {
     const { openComponentTools } = await import("./component_tools.ts");
     return await openComponentTools({ work, agent, people, confine });
@@ -41,7 +68,7 @@ function rulesOf({ payload, plan, places, tmp }: SessionWork, networks: ToolNeed
   return withModelPorts(rules, ports);
 }
 
-/** Opens the model, in a thread that is made behind the walls. @throws `model.*` */
+/** Opens the model, in a thread that is made at once: the walls must stand. @throws `model.*` */
 export async function openMind({ payload, control }: SessionWork): Promise<AgentMind> {
   const intelligence = payload.intelligence!;
   const { proxy } = payload.upstream ?? {};

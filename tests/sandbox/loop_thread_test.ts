@@ -15,10 +15,10 @@ Deno.test("escape: a loop's thread reaches its model's endpoint and nothing else
   await using other = ModelServer.start();
   const port = Number(new URL(other.url).port);
   /** What the thread of a session comes to behind these walls. */
-  const attack = async (walls: string, isScripted = false): Promise<Record<string, string>> => {
+  const attack = async (walls: string, isScripted = false, tools = {}): Promise<Record<string, string>> => {
     const model = loopAttackOn(port);
     const intelligence = isScripted ? { ...scripted([]), model } : { uri: own.url, model, headers: [] };
-    const prepared = await prepareAgent(bed, { intelligence });
+    const prepared = await prepareAgent(bed, { intelligence, tools });
     const launch = { ...prepared.launch, program: variant, args: [`--standing-walls=${walls}`] };
     await using started = await startPrepared({ ...prepared, launch });
     const { last, stderr } = await started.session.result();
@@ -38,6 +38,9 @@ Deno.test("escape: a loop's thread reaches its model's endpoint and nothing else
   const beyond = ["ask the model", "read the environment", "call a library"];
   const byKernel = await attack("g134");
   assertEquals(names(byKernel, isDone), beyond, JSON.stringify(byKernel));
+  // Its thread is made while the cell of a tool starts: the walls stood before both.
+  const beside = await attack("g134", false, { probe: "tool_probe" });
+  assertEquals(names(beside, isDone), beyond, JSON.stringify(beside));
   // A scripted model is a `data:` URL: asking it takes no network, and there is none.
   const offline = await attack("g134", true);
   assertEquals(names(offline, isDone), beyond, JSON.stringify(offline));
