@@ -6,8 +6,8 @@ const IPPROTO_TCP = 6;
 const TCP_NODELAY = 1;
 const AF_INET = 2;
 const AF_INET6 = 10;
-/** Descriptors that are looked at: a process that has just begun has far fewer. */
-const MAX_DESCRIPTOR = 256;
+/** Descriptors that are looked at: as many as a process has where nobody says otherwise. */
+const MAX_DESCRIPTOR = 1024;
 
 /**
  * Sets TCP_NODELAY on every socket of this process that listens on `port`; Linux hands it on to each connection that is
