@@ -11,8 +11,8 @@
  *
  * @module
  */
-import type { Heard, Reading } from "./load_readers.ts";
 import { type LoadTarget, openExecutable, openSource } from "./load_target.ts";
+import { startReaders } from "./start_readers.ts";
 import { ask, message, request, WireConnection } from "./wire_client.ts";
 
 const READERS = 200;
@@ -58,22 +58,13 @@ function rpc(text: string) {
   return { headers: target.headers, body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params }) };
 }
 
-/** The readers in a thread of their own, and one that takes nothing here. */
+/** The readers, and one that takes nothing here. */
 async function read({ talking: port, headers }: LoadTarget, task: string) {
-  const worker = new Worker(new URL("./load_readers.ts", import.meta.url), { type: "module" });
-  const ready = Promise.withResolvers<void>();
-  const heard = Promise.withResolvers<Heard>();
-  worker.onmessage = ({ data }: MessageEvent<"ready" | Heard>) => {
-    if (data === "ready") return ready.resolve();
-    heard.resolve(data);
-    worker.terminate();
-  };
-  worker.postMessage({ port, headers, task, readers: READERS } satisfies Reading);
-  await ready.promise;
+  const { heard } = await startReaders({ port, headers, task, readers: READERS });
   const silent = await WireConnection.open(port);
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SubscribeToTask", params: { id: task } });
   await silent.send(request(port, { headers, body }));
-  return { heard: heard.promise, silent };
+  return { heard, silent };
 }
 
 /** Whether the last word of a stream is that its reader was too slow; none comes where no byte was taken for too long. */
