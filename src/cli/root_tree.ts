@@ -80,6 +80,9 @@ export class RootTree implements AsyncDisposable {
     const hull = openHull();
     stack.use(collectOrphans());
     const capsule = stack.use(await openRootCapsule(options.starting));
+    const asked = options.starting.resolved.grants.grants.limits.deadline_ms;
+    const given = capsule.limits.deadline_ms;
+    if (asked > given) warn(options.starting, `A session has ${given} ms at most, not the deadline_ms of ${asked}`);
     const spawnables = await openSpawnables(options.starting);
     if (spawnables !== undefined) stack.use(spawnables);
     const processes = openProcesses();

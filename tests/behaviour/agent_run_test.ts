@@ -77,7 +77,10 @@ forExecutable(
     const loop = agent(bed, [call, call, call, call, call, call]);
     assertEquals((await bed.run(["run", "--accept", loop, "x"])).code, 3);
     const slow = agent(bed, [{ text: "late", delay_ms: 60_000 }]);
+    const long = await bed.run(["run", "--accept", "--deadline", "2h", rounds, "x"]);
+    assertStringIncludes(long.stderr, "A session has 3600000 ms at most, not the deadline_ms of 7200000");
     const late = await bed.run(["run", "--accept", "--deadline", "1s", slow, "x"]);
+    assertEquals(late.stderr.includes("ms at most"), false);
     assertEquals([late.code, late.lastLine.includes("deadline")], [124, true], late.stderr);
     const away = await bed.run(["run", "--accept", "--uri", "http://127.0.0.1:9", "--model", "m", slow, "x"]);
     assertEquals([away.code, away.stdout], [4, ""], away.stderr);
