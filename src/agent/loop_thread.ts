@@ -4,7 +4,7 @@ import type { FromLoop, LoopAsks, OpenModel, ThreadTurn } from "./loop_messages.
 import { type Model, openModel } from "./model/mod.ts";
 
 /** The longest piece of text that is told at once, bytes. */
-export const MAX_PIECE_BYTES = 4_096;
+const MAX_PIECE_BYTES = 4_096;
 
 /** How long pieces are gathered, ms. */
 const GATHER_MS = 50;

@@ -7,7 +7,7 @@ import { findArgumentFault } from "./tool_round.ts";
 import type { Ending } from "./turn_state.ts";
 
 /** How often an answer that does not fit its schema is asked for again. */
-export const MAX_REASKS = 2;
+const MAX_REASKS = 2;
 
 /** The tool that ends a turn, as the loop knows it. */
 export const FINISH_LOOP_TOOL: LoopTool = { def: FINISH_TOOL, mutates: true };

@@ -12,11 +12,11 @@ import { aborted, callTools } from "./tool_round.ts";
 import { type Ending, freshState, type TurnEnd, type TurnInput, type TurnState } from "./turn_state.ts";
 
 /** The call that is made so often in a turn ends it. */
-export const MAX_SAME_CALLS = 4;
+const MAX_SAME_CALLS = 4;
 /** So many answers of nothing one after the other end a turn. */
-export const MAX_EMPTY_ANSWERS = 3;
+const MAX_EMPTY_ANSWERS = 3;
 /** The largest transcript, bytes: with a round on top of it, it fits into a frame. */
-export const MAX_TRANSCRIPT_BYTES = 8 * 1024 * 1024;
+const MAX_TRANSCRIPT_BYTES = 8 * 1024 * 1024;
 
 const BYTES_PER_TOKEN = 4;
 

@@ -8,7 +8,7 @@ export const MAX_ANSWER_BYTES = 1024 * 1024;
 /** Calls of one round that are taken; what is beyond is left out. */
 export const MAX_CALLS = 64;
 /** What the arguments of a round have together, bytes. */
-export const MAX_ARGUMENT_BYTES = 256 * 1024;
+const MAX_ARGUMENT_BYTES = 256 * 1024;
 
 /** What stands for arguments that are too large: no JSON object, so that the call is answered by an error. */
 const LEFT_OUT = "[left out: too large]";

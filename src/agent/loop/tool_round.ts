@@ -5,7 +5,7 @@ import type { LoopPorts, LoopTool, ToolReply } from "./ports.ts";
 import { SchemaCheck } from "./schema_check.ts";
 
 /** Calls of a round that run at the same time. */
-export const MAX_CONCURRENT = 8;
+const MAX_CONCURRENT = 8;
 
 type ToolMsg = Extract<Msg, { role: "tool" }>;
 
@@ -38,7 +38,7 @@ export async function callTools(round: ToolRound): Promise<(ToolMsg | undefined)
 }
 
 /** The indexes that run together: a call that mutates by itself, behind all before it and before all behind it. */
-export function groupsOf({ calls, tools }: Pick<ToolRound, "calls" | "tools">): number[][] {
+function groupsOf({ calls, tools }: Pick<ToolRound, "calls" | "tools">): number[][] {
   const groups: number[][] = [];
   let together: number[] | undefined;
   for (const [i, { name }] of calls.entries()) {

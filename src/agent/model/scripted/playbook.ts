@@ -135,7 +135,7 @@ function kindOf(value: unknown): string {
 }
 
 /** Whether JSON nests deeper than so many levels, told without parsing it. */
-export function nestsDeeper(json: string, max: number): boolean {
+function nestsDeeper(json: string, max: number): boolean {
   let depth = 0;
   for (let i = 0; i < json.length; i++) {
     const character = json[i];

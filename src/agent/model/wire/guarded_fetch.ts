@@ -4,7 +4,7 @@ import type { ModelClock } from "../model_clock.ts";
 import type { ModelCredentials, ModelEndpoint } from "./model_endpoint.ts";
 
 /** Bounds of an answer: bytes on the wire, bytes of an error's text that are read, milliseconds without a byte. */
-export const WIRE_LIMITS = { bytes: 16 * 1024 * 1024, errorBytes: 16 * 1024, silenceMs: 60_000 } as const;
+const WIRE_LIMITS = { bytes: 16 * 1024 * 1024, errorBytes: 16 * 1024, silenceMs: 60_000 } as const;
 
 /** Statuses of the 4xx that may become better by themselves. */
 const PASSING: ReadonlySet<number> = new Set([408, 409, 425, 429]);

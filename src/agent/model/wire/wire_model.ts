@@ -7,10 +7,10 @@ import { type ModelClock, waitFor } from "../model_clock.ts";
 import type { ModelEndpoint } from "./model_endpoint.ts";
 
 /** Waits before the second and the third attempt at an endpoint, milliseconds. */
-export const RETRY_DELAYS_MS: readonly number[] = [250, 500];
+const RETRY_DELAYS_MS: readonly number[] = [250, 500];
 
 /** A longer rest that an endpoint asks for is not waited for: the next endpoint is asked. */
-export const MAX_RETRY_AFTER_MS = 30_000;
+const MAX_RETRY_AFTER_MS = 30_000;
 
 /** Ways to endpoints on this machine and to all others; they may be one. */
 export interface ModelClients {
