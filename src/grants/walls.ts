@@ -50,6 +50,9 @@ export const HULL_BASE_DATA_BYTES = 600_000_000;
 /** What a worker's own V8 isolate adds to that, bytes (measured about 540 MB); with less, the cell aborts at once. */
 export const WORKER_DATA_BYTES = 550_000_000;
 
+/** What the host may hold in that thread for its guest, bytes: the names of the largest folder that is listed (1.3 KB each). */
+const HELD_DATA_BYTES = 256 * 1024 ** 2;
+
 /** Descriptors of the runtime itself; with too few, a worker aborts. */
 const OPEN_FILES_HEADROOM = 128;
 
@@ -143,7 +146,7 @@ export function guestThread(grants: Grants): GuestThread {
 /** Wall 3: kernel limits of the cell's process, each a barrier behind the host's own exact count. */
 export function toProcess(grants: Grants, thread: GuestThread, instances = 1): ProcessLimits {
   const { memory_mb, cpu_seconds, file_bytes, open_files } = grants.limits;
-  const threadBytes = thread === "own" ? WORKER_DATA_BYTES : 0;
+  const threadBytes = thread === "own" ? WORKER_DATA_BYTES + HELD_DATA_BYTES : 0;
   return {
     dataBytes: HULL_BASE_DATA_BYTES + threadBytes + instances * memory_mb * 1024 ** 2,
     ...(cpu_seconds === undefined ? {} : { cpuSeconds: cpu_seconds + CPU_SECONDS_HEADROOM }),

@@ -65,17 +65,17 @@ Deno.test("toFlags: lists for a cell without a writable place, unscoped read and
   ]);
 });
 
-Deno.test("toProcess: base and MiB of memory, headroom for descriptors and CPU, exact file size", () => {
+Deno.test("toProcess: base, what is held for the guest and MiB of memory, headroom for descriptors and CPU, exact file size", () => {
   const limits = { memory_mb: 256, deadline_ms: 1, cpu_seconds: 5, open_files: 256, file_bytes: 7, work_bytes: 9 };
   assertEquals(toProcess(grantsWith({ limits }), "own"), {
-    dataBytes: 1_150_000_000 + 256 * 1_048_576,
+    dataBytes: 1_150_000_000 + 256 * 1_048_576 + 256 * 1_048_576,
     cpuSeconds: 6,
     fileBytes: 7,
     openFiles: 384,
   });
   assertEquals(toProcess(grantsWith({}), "own").cpuSeconds, undefined);
   const isolate = toProcess(grantsWith({}), "own").dataBytes! - toProcess(grantsWith({}), "main").dataBytes!;
-  assertEquals(isolate, 550_000_000);
+  assertEquals(isolate, 550_000_000 + 256 * 1_048_576);
 });
 
 Deno.test("toPermissions, toHull, toFlags: without network entries nothing, though there is a gate", () => {

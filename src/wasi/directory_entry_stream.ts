@@ -3,10 +3,10 @@ import { HOSTED, requireHosted } from "./hosted.ts";
 import { type FileType, fileTypeOf, lstat } from "./place.ts";
 
 /**
- * Largest folder that is listed, bytes of its own as the system counts them: some 570 000 names of 12 bytes on ext4.
- * Deno reads all names at once (0.6 KB each), and a cell that runs out of memory over it could not say why.
+ * Largest folder that is listed, bytes of its own as the system counts them: some 140 000 names of 12 bytes on ext4.
+ * Deno reads all names at once (1.3 KB each), and a cell that runs out of memory over it could not say why.
  */
-export const MAX_FOLDER_BYTES = 16 * 1024 * 1024;
+export const MAX_FOLDER_BYTES = 4 * 1024 * 1024;
 
 /**
  * All names of a folder, which Deno reads at once; `info` is the folder's own.
