@@ -1,7 +1,8 @@
 /**
  * Lint plugin that holds the source to the table in `rooms.ts`: `boll/room-imports` (who imports whom),
- * `boll/room-names` (every file in a room, no empty names) and `boll/sharp-tools` (what only one room may use).
- * Tests (`*_test.ts`, `*_fixture.ts`, `tests/`) and the workshop (`.ci/`) are free of the first and the last.
+ * `boll/room-names` (every file in a room, no empty names), `boll/sharp-tools` (what only one room may use) and
+ * `boll/own-path` (a path beside a module that also holds in a folder with a space).
+ * Tests (`*_test.ts`, `*_fixture.ts`, `tests/`) and the workshop (`.ci/`) are free of the first and the third.
  * @module
  */
 import { dirname, isAbsolute, join, relative } from "@std/path";
@@ -148,8 +149,25 @@ const sharpTools: Deno.lint.Rule = {
   },
 };
 
+/** `new URL("x", import.meta.url).pathname` is no path where the checkout's own has a space or an umlaut. */
+const ownPath: Deno.lint.Rule = {
+  create(context) {
+    return {
+      MemberExpression(node) {
+        if (node.property.type !== "Identifier" || node.property.name !== "pathname") return;
+        if (node.object.type !== "NewExpression" || !context.sourceCode.getText(node).includes("import.meta.url")) {
+          return;
+        }
+        const message =
+          "Name a file beside this one: found the pathname of a URL, wanted join(import.meta.dirname!, …)";
+        context.report({ node, message });
+      },
+    };
+  },
+};
+
 const plugin: Deno.lint.Plugin = {
   name: "boll",
-  rules: { "room-imports": roomImports, "room-names": roomNames, "sharp-tools": sharpTools },
+  rules: { "room-imports": roomImports, "room-names": roomNames, "sharp-tools": sharpTools, "own-path": ownPath },
 };
 export default plugin;

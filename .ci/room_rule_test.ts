@@ -126,3 +126,12 @@ Deno.test("sharp-tools keeps evaluation, FFI, processes and workers each in one 
   assertAllowed("src/hull/x_fixture.ts", `new Worker(url);`);
   assertAllowed("src/session/x_test.ts", `new Deno.Command("x"); new Function("1");`);
 });
+
+Deno.test("own-path refuses the pathname of a module's URL, which is no path in a folder with a space", () => {
+  const before = `const beside = `;
+  assertRefused("tests/x.ts", `${before}new URL("../a", import.meta.url).pathname;`, "own-path", "import.meta.dirname");
+  assertRefused("src/cli/x.ts", `${before}new URL("a", import.meta.url).pathname;`, "own-path", "import.meta.dirname");
+  for (const path of [`import.meta.dirname`, `new URL("a", import.meta.url)`, `new URL("http://a/b").pathname`]) {
+    assertAllowed("src/cli/x.ts", before + path);
+  }
+});

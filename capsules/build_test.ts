@@ -1,12 +1,12 @@
 import { assertEquals, assertNotEquals } from "@std/assert";
 import { buildCapsules } from "./build.ts";
 
-const HERE = new URL(".", import.meta.url).pathname;
+const HERE = import.meta.dirname!;
 
 /** A copy of one sample with all that it is built from. */
 function copySample(): { folder: string; stamps: string; component: string } {
   const root = Deno.makeTempDirSync({ prefix: "boll-test-" });
-  for (const path of ["build.ts", "wit", "wasi", "hello/src"]) copy(`${HERE}${path}`, `${root}/capsules/${path}`);
+  for (const path of ["build.ts", "wit", "wasi", "hello/src"]) copy(`${HERE}/${path}`, `${root}/capsules/${path}`);
   return { folder: `${root}/capsules`, stamps: `${root}/stamps`, component: `${root}/capsules/hello/hello.wasm` };
 }
 

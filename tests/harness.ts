@@ -21,7 +21,7 @@ export type Mode = "source" | "binary";
 export const MODES: readonly Mode[] = ["source", "binary"];
 
 /** The folder of the repository. */
-export const REPOSITORY: string = new URL("..", import.meta.url).pathname.slice(0, -1);
+export const REPOSITORY: string = join(import.meta.dirname!, "..");
 
 /** One event of a trace. */
 export interface TraceEvent extends Record<string, unknown> {

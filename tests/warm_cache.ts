@@ -1,8 +1,8 @@
-import { dirname } from "@std/path";
+import { dirname, join } from "@std/path";
 import type { Bed } from "./harness.ts";
 import { fixture } from "./fixtures/fixture.ts";
 
-const REPOSITORY = new URL("..", import.meta.url).pathname.slice(0, -1);
+const REPOSITORY = join(import.meta.dirname!, "..");
 
 /**
  * The path of the guest `name`, with its build already in the bed's cache: what a run of it costs is then the run alone.

@@ -1,4 +1,5 @@
 import { assertEquals, assertNotEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { join } from "@std/path";
 import fc from "fast-check";
 import { CapsuleError } from "../base/mod.ts";
 import { adoptBuild, cacheKey, dropCached, findCached } from "./cache.ts";
@@ -161,7 +162,7 @@ Deno.test("adoptBuild: two processes at once end with one whole build, and both 
         loadCached(adoptBuild(${JSON.stringify(`${folder}/cache`)}, id, ${JSON.stringify(folder)}, result));
       }`;
     Deno.writeTextFileSync(`${folder}/result.json`, JSON.stringify(stage(folder)));
-    const config = new URL("../../deno.json", import.meta.url).pathname;
+    const config = join(import.meta.dirname!, "../../deno.json");
     const args = ["run", "-A", "--no-check", "--cached-only", "--config", config, `${folder}/program.ts`];
     Deno.writeTextFileSync(`${folder}/program.ts`, program);
     const runs = await Promise.all([1, 2].map(() => new Deno.Command(Deno.execPath(), { args }).output()));

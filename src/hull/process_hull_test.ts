@@ -1,10 +1,11 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
+import { join } from "@std/path";
 import type { Attempt, Script, Tried } from "../../tests/fixtures/hull/try_hull.ts";
 import { type HullRules } from "../base/mod.ts";
 import { probeHull, ProcessHull } from "./mod.ts";
 
-const PROGRAM = new URL("../../tests/fixtures/hull/try_hull.ts", import.meta.url).pathname;
-const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
+const PROGRAM = join(import.meta.dirname!, "../../tests/fixtures/hull/try_hull.ts");
+const CONFIG = join(import.meta.dirname!, "../../deno.json");
 const NOTHING: HullRules = {
   read: [],
   write: [],

@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
+import { join } from "@std/path";
 import { newId } from "../base/mod.ts";
 import {
   collectGarbage,
@@ -287,7 +288,7 @@ Deno.test("collectGarbage: two at once beside runs remove each old session once,
        console.log("{}");`,
     );
     Deno.mkdirSync(`${folder}/run`, { mode: 0o700 });
-    const config = new URL("../../deno.json", import.meta.url).pathname;
+    const config = join(import.meta.dirname!, "../../deno.json");
     const runs = ["gc.ts", "gc.ts", "runs.ts"].map((program) =>
       new Deno.Command(Deno.execPath(), {
         args: ["run", "-A", "--no-check", "--quiet", "--config", config, `${folder}/${program}`],

@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
+import { join } from "@std/path";
 import { CapsuleError, newId } from "../base/mod.ts";
 import {
   createSession,
@@ -131,7 +132,7 @@ Deno.test("markCrashed: a supervisor killed hard is marked, its lock given back 
       const places = createSession(openHome(() => ${JSON.stringify(home.root)}));
       console.log(places.id);
       setInterval(() => {}, 1000);`;
-    const config = new URL("../../deno.json", import.meta.url).pathname;
+    const config = join(import.meta.dirname!, "../../deno.json");
     await Deno.writeTextFile(`${folder}/supervisor.ts`, program);
     const child = new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--quiet", "--config", config, `${folder}/supervisor.ts`],

@@ -1,12 +1,13 @@
 import { assertEquals } from "@std/assert";
+import { join } from "@std/path";
 import type { DoorScript } from "../../tests/fixtures/hull/try_door.ts";
 import { NO_GRANTS } from "../grants/mod.ts";
 import { probeHull } from "../hull/mod.ts";
 import { freePort } from "./free_port.ts";
 import { supervisorRules } from "./supervisor_hull.ts";
 
-const PROGRAM = new URL("../../tests/fixtures/hull/try_door.ts", import.meta.url).pathname;
-const CONFIG = new URL("../../deno.json", import.meta.url).pathname;
+const PROGRAM = join(import.meta.dirname!, "../../tests/fixtures/hull/try_door.ts");
+const CONFIG = join(import.meta.dirname!, "../../deno.json");
 
 /** Ports are bound by Landlock from ABI 4 on. */
 const isHeld = probeHull().landlockAbi >= 4;

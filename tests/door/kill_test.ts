@@ -1,7 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
+import { join } from "@std/path";
 import { ask, message, request, WireConnection } from "./wire_client.ts";
 
-const PROGRAM = new URL("./durable_door.ts", import.meta.url).pathname;
+const PROGRAM = join(import.meta.dirname!, "durable_door.ts");
 
 /** A process with a door over a folder. */
 class DoomedDoor {

@@ -2,6 +2,7 @@
  * What `load.ts` loads: two doors in a process from source, or one `dist/boll serve` of a guest, as a person has it.
  * @module
  */
+import { join } from "@std/path";
 import { Bed } from "../harness.ts";
 import { childrenOf } from "../processes.ts";
 import { serve } from "../process/served.ts";
@@ -29,7 +30,7 @@ const LONG_FILLER = "x".repeat(2_000);
 /** Doors whose work is nothing, and a task that says something for each message. */
 export async function openSource(): Promise<LoadTarget> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--allow-all", "--no-check", new URL("./load_doors.ts", import.meta.url).pathname],
+    args: ["run", "--quiet", "--allow-all", "--no-check", join(import.meta.dirname!, "load_doors.ts")],
     stdin: "null",
     stdout: "piped",
   }).spawn();

@@ -199,7 +199,7 @@ async function startSwapper(worlds: readonly World[]): Promise<AsyncDisposable |
     ...[`${work}/swapped-folder`, `${work}/swapped-folder-link`],
   ]);
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--allow-ffi", "--no-check", new URL("swapper.ts", import.meta.url).pathname, ...pairs],
+    args: ["run", "--quiet", "--allow-ffi", "--no-check", join(import.meta.dirname!, "swapper.ts"), ...pairs],
     stdin: "null",
     stdout: "piped",
   }).spawn();

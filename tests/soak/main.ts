@@ -6,6 +6,7 @@
  *     tests/soak/main.ts [--seconds N] [--sessions N] [--kills N] [--seed N]
  * @module
  */
+import { join } from "@std/path";
 import { OutputReader } from "../running_boll.ts";
 
 interface Line extends Record<string, unknown> {
@@ -20,8 +21,8 @@ const option = (name: string, otherwise: number) => {
 };
 const [seconds, sessions, kills] = [option("seconds", 300), option("sessions", 40), option("kills", 10)];
 const seed = option("seed", Date.now() % 1_000_000);
-const config = new URL("../../deno.json", import.meta.url).pathname;
-const program = new URL("./tree_program.ts", import.meta.url).pathname;
+const config = join(import.meta.dirname!, "../../deno.json");
+const program = join(import.meta.dirname!, "tree_program.ts");
 /** How long what a killed supervisor leaves may live, ms (control protocol §6). */
 const ORPHAN_MS = 3_000;
 /** So much more memory at the end than after the first quarter is a leak, when there are so many sizes to compare. */
@@ -93,7 +94,7 @@ function check(holds: boolean, fault: string): void {
 }
 
 function boll(soak: Soak, ...args: string[]): string {
-  const { stdout } = new Deno.Command(new URL("../../dist/boll", import.meta.url).pathname, {
+  const { stdout } = new Deno.Command(join(import.meta.dirname!, "../../dist/boll"), {
     args,
     env: { BOLL_HOME: `${soak.root}/home`, XDG_RUNTIME_DIR: `${soak.root}/run`, NO_COLOR: "1" },
   }).outputSync();
