@@ -10,6 +10,7 @@ import { parsePlaybook, type PlaybookTurn } from "../../src/agent/mod.ts";
 import { newestWords, takeTurn } from "../../src/agent/model/scripted/scripted_model.ts";
 import type { Msg } from "../../src/protocol/control/mod.ts";
 import { eventsOf, readTranscript, type ServedDialect } from "./playbook.ts";
+import { checkThoughts, type Thinking, thoughtBefore } from "./thinking.ts";
 
 export type { ServedDialect } from "./playbook.ts";
 
@@ -28,6 +29,8 @@ export interface ModelServerOptions {
   readonly faults?: readonly Fault[];
   /** Where a redirect leads. */
   readonly redirectTo?: string;
+  /** It thinks before each answer, and takes no call back without what it thought. */
+  readonly thinks?: Thinking;
   /** A certificate makes it speak TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Default any that is free. */
@@ -49,14 +52,16 @@ export class ModelServer implements AsyncDisposable {
   readonly #turns: (PlaybookTurn | undefined)[];
   readonly #faults: Fault[];
   readonly #redirectTo: string;
+  readonly #thinks: Thinking | undefined;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #abort = new AbortController();
   readonly #scheme: string;
 
-  private constructor({ turns = [], faults = [], redirectTo = "", tls, port = 0 }: ModelServerOptions) {
+  private constructor({ turns = [], faults = [], redirectTo = "", thinks, tls, port = 0 }: ModelServerOptions) {
     this.#turns = [...parsePlaybook(JSON.stringify({ turns })).turns];
     this.#faults = [...faults];
     this.#redirectTo = redirectTo;
+    this.#thinks = thinks;
     this.#scheme = tls === undefined ? "http" : "https";
     const listen = { hostname: "127.0.0.1", port, signal: this.#abort.signal, onListen: () => {}, ...tls };
     this.#server = Deno.serve(listen, (request) => this.#answer(request)) as Deno.HttpServer<Deno.NetAddr>;
@@ -108,16 +113,19 @@ export class ModelServer implements AsyncDisposable {
       return refuse(503, "mute");
     }
     const messages = readTranscript(dialect, body);
+    if (this.#thinks !== undefined) checkThoughts(dialect, body, this.#thinks);
     if (fault === "endless") return stream(endlessEvents(dialect));
     const turn = this.#turnFor(messages, fault);
     if (turn.delay_ms > 0) await this.#wait(turn.delay_ms);
+    const callsBefore = messages.reduce(
+      (sum, message) => sum + (message.role === "assistant" ? message.tool_calls.length : 0),
+      0,
+    );
     const events = eventsOf(dialect, turn, {
       model: (body as { model?: string }).model ?? "",
-      callsBefore: messages.reduce(
-        (sum, message) => sum + (message.role === "assistant" ? message.tool_calls.length : 0),
-        0,
-      ),
+      callsBefore,
       withoutUsage: fault === "no_usage",
+      ...(this.#thinks === undefined ? {} : { thought: thoughtBefore(`call_${callsBefore + 1}`, this.#thinks) }),
     });
     const bytes = events.map((event) => new TextEncoder().encode(event));
     const begun = bytes.slice(0, Math.ceil(events.length / 2));

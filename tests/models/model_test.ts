@@ -2,8 +2,9 @@ import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/
 import { CapsuleError, type ErrorCode } from "../../src/base/mod.ts";
 import type { ModelHealth } from "../../src/agent/mod.ts";
 import type { Msg, ToolDef } from "../../src/protocol/control/mod.ts";
-import { ask, openAt, TestClock, untilAsked } from "./model_fixture.ts";
+import { ask, type Asked, openAt, TestClock, untilAsked, USER } from "./model_fixture.ts";
 import { type Fault, ModelServer, type ServedDialect } from "./model_server.ts";
+import { THINKING } from "./thinking.ts";
 
 const SECRET = "sk-secret-0123456789";
 const TURN = {
@@ -100,6 +101,36 @@ eachDialect("tool calls, and a whole transcript that goes back", async (dialect)
   );
   assertEquals(schemas, [{ type: "object", properties: { path: { type: "string" } } }, { type: "object" }]);
 });
+
+for (const thinks of THINKING) {
+  eachDialect(`what it thought (${thinks}) goes back with its calls as it came, and is no text`, async (dialect) => {
+    await using server = ModelServer.start({ turns: [CALLS, CALLS, TURN, TURN, TURN], thinks });
+    const model = await openAt(server.url, dialect);
+    const results = ["list-files", "now"].map((name) => ({
+      ...{ role: "tool" as const, name, content: "ok", is_error: false, ts: 0 },
+    }));
+    const messages: Msg[] = [...USER];
+    const take = ({ answer }: Asked) => {
+      const { text, toolCalls, reasoning } = answer;
+      messages.push({ role: "assistant", text, tool_calls: toolCalls, ...(reasoning && { reasoning }), ts: 0 });
+      messages.push(...toolCalls.map(({ id }, i) => ({ ...results[i]!, id })));
+    };
+    for (const turn of [CALLS, CALLS, TURN]) {
+      const asked = await ask(model, { messages });
+      assertEquals([asked.answer.text, asked.streamed.join("")], [turn.text, turn.text]);
+      assertEquals(asked.answer.reasoning === undefined, turn === TURN);
+      take(asked);
+    }
+    // In a later turn of the conversation, too.
+    take(await ask(model, { messages: [...messages, ...USER] }));
+    model.close();
+    // Another model has no use for its signatures.
+    const other = await openAt(server.url, dialect, { model: "another" });
+    await refuse(() => ask(other, { messages }), "model.rejected", "status 400");
+    other.close();
+    assert(!JSON.stringify(server.requests.at(-1)!.body).includes("secretly"));
+  });
+}
 
 eachDialect("half a character in a chunk comes out whole; no usage counts 0 and says so", async (dialect) => {
   await using server = ModelServer.start({

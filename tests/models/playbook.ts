@@ -4,6 +4,7 @@
  */
 import type { PlaybookTurn } from "../../src/agent/mod.ts";
 import type { Msg, ToolCall } from "../../src/protocol/control/mod.ts";
+import type { Thought } from "./thinking.ts";
 
 /** The wires that a model server speaks. */
 export type ServedDialect = "openai" | "anthropic";
@@ -17,6 +18,8 @@ export interface TellOptions {
   readonly withoutUsage?: boolean;
   /** Characters in one event, default 24: a few words, as a model says them. */
   readonly pieceLength?: number;
+  /** What it thinks meanwhile. */
+  readonly thought?: Thought;
 }
 
 /** A request that no provider would take. */
@@ -110,7 +113,7 @@ export function eventsOf(dialect: ServedDialect, turn: PlaybookTurn, options: Te
 
 function openAiEvents(
   { text, tool_calls, usage }: PlaybookTurn,
-  { model, callsBefore, withoutUsage, pieceLength }: TellOptions,
+  { model, callsBefore, withoutUsage, pieceLength, thought }: TellOptions,
 ): string[] {
   const chunk = (more: Json) => ({ id: "chatcmpl-1", object: "chat.completion.chunk", created: 1, model, ...more });
   const delta = (value: Json, finish: string | null = null) =>
@@ -118,8 +121,11 @@ function openAiEvents(
   const calls = tool_calls.flatMap(({ name, arguments: written }, index) => {
     const [first, second] = halves(argumentsText(written));
     const id = `call_${callsBefore + index + 1}`;
+    const signed = thought === undefined || index > 0
+      ? {}
+      : { extra_content: { google: { thought_signature: thought.signature } } };
     return [
-      delta({ tool_calls: [{ index, id, type: "function", function: { name, arguments: first } }] }),
+      delta({ tool_calls: [{ index, id, type: "function", function: { name, arguments: first }, ...signed }] }),
       delta({ tool_calls: [{ index, function: { arguments: second } }] }),
     ];
   });
@@ -131,6 +137,7 @@ function openAiEvents(
   };
   const events = [
     delta({ role: "assistant", content: "" }),
+    ...piecesOf(thought?.text, pieceLength).map((piece) => delta({ [thought!.field]: piece })),
     ...piecesOf(text, pieceLength).map((content) => delta({ content })),
     ...calls,
     delta({}, calls.length > 0 ? "tool_calls" : "stop"),
@@ -141,17 +148,20 @@ function openAiEvents(
 
 function anthropicEvents(
   { text, tool_calls, usage }: PlaybookTurn,
-  { model, callsBefore, withoutUsage, pieceLength }: TellOptions,
+  { model, callsBefore, withoutUsage, pieceLength, thought }: TellOptions,
 ): string[] {
   const isCounted = !withoutUsage && usage !== undefined;
   const message = { id: "msg_1", type: "message", role: "assistant", model, content: [], stop_reason: null };
+  const [first, ...rest] = (thought?.blocks ?? []).map((block) => thoughtBlock(block, pieceLength));
   const blocks: { start: Json; deltas: Json[] }[] = [
+    ...(first === undefined ? [] : [first]),
     ...(text
       ? [{
         start: { type: "text", text: "" },
         deltas: piecesOf(text, pieceLength).map((text) => ({ type: "text_delta", text })),
       }]
       : []),
+    ...rest,
     ...tool_calls.map(({ name, arguments: written }, i) => ({
       start: { type: "tool_use", id: `call_${callsBefore + i + 1}`, name, input: {} },
       deltas: halves(argumentsText(written)).map((partial_json) => ({ type: "input_json_delta", partial_json })),
@@ -176,6 +186,18 @@ function anthropicEvents(
     { type: "message_stop" },
   ];
   return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+}
+
+function thoughtBlock(block: Json, pieceLength: number | undefined): { start: Json; deltas: Json[] } {
+  if (block.type === "redacted_thinking") return { start: block, deltas: [] };
+  const pieces = piecesOf(String(block.thinking), pieceLength);
+  return {
+    start: { type: "thinking", thinking: "", signature: "" },
+    deltas: [
+      ...pieces.map((thinking) => ({ type: "thinking_delta", thinking })),
+      { type: "signature_delta", signature: block.signature },
+    ],
+  };
 }
 
 function piecesOf(text = "", length = 24): string[] {

@@ -95,6 +95,26 @@ forExecutable("agent session: it reads its skills, calls what is not there, and 
   ]);
 });
 
+for (const dialect of ["openai", "anthropic"] as const) {
+  forExecutable(
+    `agent session (${dialect}): what its model thinks goes back to it, and to nobody else`,
+    async (bed) => {
+      const thinks = "reasoning_content";
+      const turns = [callOf("nix"), callOf("nix", { n: 2 }), { text: "the answer" }];
+      await using server = ModelServer.start({ turns, thinks });
+      const ended = await run(bed, {
+        intelligence: { uri: server.url, dialect, model: "m", headers: [] },
+        task: { telemetry: { run_id: "r", agent_id: "a", agent_path: "0", log_level: "debug", log_content: true } },
+      });
+      assertEquals([ended.code, ended.said], [0, ["completed", false, "the answer"]]);
+      assertStringIncludes(JSON.stringify(server.requests.at(-1)!.body), "secretly");
+      for (const heard of [ended.frames, ended.trace, ended.stderr]) {
+        assert(!JSON.stringify(heard).includes("secretly"));
+      }
+    },
+  );
+}
+
 forExecutable("agent session: the budget lets it wait, gives another model, or refuses, each by name", async (bed) => {
   const replies = [{ ok: false, wait_ms: 100 }, { ok: true, wait_ms: 0 }, { ok: false, wait_ms: 0, reason: "spent" }];
   const turns = [{ text: "so far", ...callOf("nix") }, { text: "never" }];

@@ -98,7 +98,8 @@ class Turn {
     if ("status" in answer) return answer;
     const known = new Set(tools.map(({ def }) => def.name));
     const { text, calls, dropped } = takeAnswer(answer, this.#ids, (name) => known.has(name));
-    this.#push({ role: "assistant", ...(text === "" ? {} : { text }), tool_calls: calls, ts: this.#ports.now() });
+    const said = { ...(text === "" ? {} : { text }), ...(answer.reasoning && { reasoning: answer.reasoning }) };
+    this.#push({ role: "assistant", ...said, tool_calls: calls, ts: this.#ports.now() });
     if (dropped > 0) {
       this.#push({ role: "note", text: `${dropped} calls of the round were left out`, ts: this.#ports.now() });
     }

@@ -1,4 +1,4 @@
-import type { ActiveEndpoint, Msg, ToolCall, ToolDef, Usage } from "../../protocol/control/mod.ts";
+import type { ActiveEndpoint, Msg, Reasoning, ToolCall, ToolDef, Usage } from "../../protocol/control/mod.ts";
 import type { ModelClock } from "./model_clock.ts";
 
 /** One round: what the model is told, and how much it may say. */
@@ -24,6 +24,8 @@ export interface ModelAnswer {
   readonly text: string;
   /** In the order in which the model wrote them. */
   readonly toolCalls: readonly ToolCall[];
+  /** What it thought on the way to its calls: to go back to it with them, and no part of the answer. */
+  readonly reasoning?: Reasoning;
   /** The provider's own count. */
   readonly usage: Usage;
   /** Whether the provider gave a count; without one `usage` is 0. */

@@ -32,7 +32,7 @@ async function openWireModel(
   const [{ WireModel }, openWire] = await Promise.all([import("./wire/wire_model.ts"), loadWire(wire)]);
   return new WireModel({
     endpoints,
-    attempt: { openWire, model, credentials, credential, clock },
+    attempt: { openWire, dialect: wire, model, credentials, credential, clock },
     clients: openClients(options),
     clock,
     ...(onHealth === undefined ? {} : { onHealth }),

@@ -56,7 +56,13 @@ export const MINIMAL_PAYLOAD: SpawnPayload = {
 export const EVERY_MSG: readonly Msg[] = [
   { role: "system", text: "s", ts: 1 },
   { role: "user", text: "u", principal: "somebody", ts: 2 },
-  { role: "assistant", text: "a", tool_calls: [{ id: "c", name: "t", arguments: { x: [1] } }], ts: 3 },
+  {
+    role: "assistant",
+    text: "a",
+    tool_calls: [{ id: "c", name: "t", arguments: { x: [1] } }],
+    reasoning: { model: "openai m", kept: "{}" },
+    ts: 3,
+  },
   { role: "tool", id: "c", name: "t", content: "é漢😀", is_error: false, ts: 4 },
   { role: "note", text: "n", ts: 5 },
 ];
@@ -178,7 +184,14 @@ export function msgRows(path: string): Record<string, Absence> {
   return {
     ...rows(`${path}[0].`, { role: REQUIRED, text: REQUIRED, ts: REQUIRED }),
     ...rows(`${path}[1].`, { role: REQUIRED, text: REQUIRED, principal: ABSENT, ts: REQUIRED }),
-    ...rows(`${path}[2].`, { role: REQUIRED, text: ABSENT, tool_calls: { default: [] }, ts: REQUIRED }),
+    ...rows(`${path}[2].`, {
+      role: REQUIRED,
+      text: ABSENT,
+      tool_calls: { default: [] },
+      reasoning: ABSENT,
+      ts: REQUIRED,
+    }),
+    ...rows(`${path}[2].reasoning.`, { model: REQUIRED, kept: REQUIRED }),
     ...rows(`${path}[2].tool_calls[0].`, { id: REQUIRED, name: REQUIRED, arguments: REQUIRED }),
     ...rows(`${path}[3].`, {
       role: REQUIRED,

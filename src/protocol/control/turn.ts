@@ -23,6 +23,14 @@ export interface ToolDef {
   readonly input_schema: JsonSchema;
 }
 
+/** What a model thought on the way to its calls. It goes back to that model as it came, and nobody else reads it. */
+export interface Reasoning {
+  /** Whose it is: the dialect and the model's name. */
+  readonly model: string;
+  /** What it is: only its model's wire takes it apart. */
+  readonly kept: string;
+}
+
 /** One message of a transcript; `ts` is milliseconds since the epoch. */
 export type Msg =
   | { readonly role: "system"; readonly text: string; readonly ts: number }
@@ -31,6 +39,7 @@ export type Msg =
     readonly role: "assistant";
     readonly text?: string;
     readonly tool_calls: readonly ToolCall[];
+    readonly reasoning?: Reasoning;
     readonly ts: number;
   }
   | {
@@ -173,6 +182,7 @@ function msgItem(item: unknown, path: string): Msg {
         role,
         ...fields.optional("text", (name) => fields.string(name, TEXT)),
         tool_calls: fields.orElse("tool_calls", [], (name) => fields.list(name, toolCallItem, { max: 4_096 })),
+        ...fields.optional("reasoning", (name) => decodeReasoning(fields.object(name))),
         ts,
       };
     case "tool":
@@ -185,6 +195,10 @@ function msgItem(item: unknown, path: string): Msg {
         ts,
       };
   }
+}
+
+function decodeReasoning(fields: Fields): Reasoning {
+  return { model: fields.string("model", LINE), kept: fields.string("kept", TEXT) };
 }
 
 function toolCallItem(item: unknown, path: string): ToolCall {

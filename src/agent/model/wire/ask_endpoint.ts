@@ -2,6 +2,7 @@ import { CapsuleError } from "../../../base/mod.ts";
 import { AttemptFailure, describeNetworkError } from "./attempt_failure.ts";
 import { GuardedFetch, type GuardedFetchOptions } from "./guarded_fetch.ts";
 import type { ModelAnswer, ModelRequest } from "../model.ts";
+import type { WireDialect } from "./model_endpoint.ts";
 import { promptOf, toolsOf } from "./prompt.ts";
 import { readAnswer } from "./read_answer.ts";
 import type { OpenWire } from "./wire.ts";
@@ -9,6 +10,7 @@ import type { OpenWire } from "./wire.ts";
 /** One attempt: who is asked, in which dialect, for which model. */
 export interface Attempt extends Omit<GuardedFetchOptions, "signal"> {
   readonly openWire: OpenWire;
+  readonly dialect: WireDialect;
   readonly model: string;
 }
 
@@ -22,14 +24,18 @@ export async function askEndpoint(attempt: Attempt, request: ModelRequest): Prom
   signal.throwIfAborted();
   using guarded = new GuardedFetch({ ...attempt, signal });
   try {
-    const { endpoint, model, openWire } = attempt;
+    const { endpoint, dialect, model, openWire } = attempt;
+    // The same model is the same one behind every endpoint.
+    const thinker = `${dialect} ${model}`;
     const { stream } = await openWire({ endpoint, model, fetch: guarded.fetch }).doStream({
-      prompt: promptOf(request.messages),
+      prompt: promptOf(request.messages, thinker),
       tools: toolsOf(request.tools),
       maxOutputTokens: request.maxOutputTokens,
+      // What the library says of a reasoning does not name the field that it came in.
+      includeRawChunks: dialect === "openai",
       ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     });
-    return await readAnswer(stream, { endpoint, onText: (piece) => request.onText?.(piece) });
+    return await readAnswer(stream, { endpoint, thinker, onText: (piece) => request.onText?.(piece) });
   } catch (error) {
     signal.throwIfAborted();
     throw guarded.failure ?? known(error, attempt);

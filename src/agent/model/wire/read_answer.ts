@@ -4,6 +4,7 @@ import type { ToolCall, Usage } from "../../../protocol/control/mod.ts";
 import { AttemptFailure } from "./attempt_failure.ts";
 import { FILLED } from "./fill_usage.ts";
 import { largeAnswer } from "./guarded_fetch.ts";
+import { ReasoningKeeper } from "./kept_reasoning.ts";
 import type { ModelAnswer, ModelStop } from "../model.ts";
 import type { ModelEndpoint } from "./model_endpoint.ts";
 import { MAX_ARGUMENTS_LENGTH, readArguments } from "./tool_arguments.ts";
@@ -14,6 +15,8 @@ export const ANSWER_LIMITS = { text: 4 * 1024 * 1024, toolCalls: 128, name: 256 
 /** What an answer is read for. */
 export interface ReadAnswerOptions {
   readonly endpoint: ModelEndpoint;
+  /** Whose thoughts are kept, as `Reasoning.model` has it. */
+  readonly thinker: string;
   onText(piece: string): void;
 }
 
@@ -26,28 +29,32 @@ type Part<T extends LanguageModelV4StreamPart["type"]> = Extract<LanguageModelV4
  */
 export async function readAnswer(
   parts: ReadableStream<LanguageModelV4StreamPart>,
-  { endpoint, onText }: ReadAnswerOptions,
+  { endpoint, thinker, onText }: ReadAnswerOptions,
 ): Promise<ModelAnswer> {
   const text = new TextPieces(endpoint, onText);
   const calls: ToolCall[] = [];
+  const reasoning = new ReasoningKeeper();
   let [model, end, isBegun]: [string | undefined, Part<"finish"> | undefined, boolean] = [undefined, undefined, false];
   for await (const part of parts) {
     if (part.type === "error") throw brokenOff(endpoint, part.error, isBegun);
+    reasoning.add(part, text.length);
     if (part.type === "text-delta") text.add(part.delta);
     if (part.type === "tool-call") calls.push(readCall(part, calls.length, endpoint));
     if (part.type === "response-metadata" && part.modelId !== undefined) {
       model = part.modelId.slice(0, ANSWER_LIMITS.name);
     }
     if (part.type === "finish") end = part;
-    isBegun ||= part.type !== "stream-start";
+    isBegun ||= part.type !== "stream-start" && part.type !== "raw";
   }
   if (end === undefined) throw isBegun ? cut(endpoint) : noEvents(endpoint);
   const { unified } = end.finishReason;
   if (unified === "error" || unified === "interrupted") throw cut(endpoint);
   text.end();
+  const { kept } = reasoning;
   return {
     text: text.whole,
     toolCalls: calls,
+    ...(kept === undefined ? {} : { reasoning: { model: thinker, kept } }),
     ...readUsage(end.usage),
     stop: stopOf(unified, calls.length),
     ...(model === undefined ? {} : { model }),
@@ -66,6 +73,11 @@ class TextPieces {
   constructor(endpoint: ModelEndpoint, onText: (piece: string) => void) {
     this.#endpoint = endpoint;
     this.#onText = onText;
+  }
+
+  /** Of all that came, characters. */
+  get length(): number {
+    return this.#length;
   }
 
   get whole(): string {

@@ -30,7 +30,7 @@ function call(input: string, more: { id?: string; name?: string } = {}): Languag
 
 async function read(...parts: LanguageModelV4StreamPart[]) {
   const pieces: string[] = [];
-  const options = { endpoint: ENDPOINT!, onText: (piece: string) => pieces.push(piece) };
+  const options = { endpoint: ENDPOINT!, thinker: "openai m", onText: (piece: string) => pieces.push(piece) };
   return { answer: await readAnswer(ReadableStream.from(parts), options), pieces };
 }
 
