@@ -1,4 +1,4 @@
-import type { HullRules } from "../base/mod.ts";
+import { type HullRules, STATUS_EXIT } from "../base/mod.ts";
 import type { DoorSpec } from "../protocol/control/mod.ts";
 import { raiseDoorHull, type RoleResult, serveDoor, type SessionWork } from "../session/role.ts";
 import { AgentDoorWork } from "./agent_door_work.ts";
@@ -36,7 +36,7 @@ export async function runAgentDoor(work: SessionWork, agent: FoundAgent, spec: D
   const { name, version, manifest } = agent.capsule;
   let mind: AgentMind | undefined;
   let session: AgentSession | undefined;
-  return await serveDoor(work, hull!, {
+  const served = await serveDoor(work, hull!, {
     spec,
     tasks,
     card: {
@@ -55,6 +55,23 @@ export async function runAgentDoor(work: SessionWork, agent: FoundAgent, spec: D
       session = new AgentSession({ work, agent, mind, people, tools });
       ready.resolve(session);
     },
-    isReady: () => mind !== undefined && mind.isReachable && !session?.isSpent,
+    unready() {
+      if (session?.isSpent) return SPENT;
+      if (mind === undefined) return "it starts";
+      return mind.isReachable ? undefined : "its model cannot be reached";
+    },
   });
+  return spec.accept === "queue" && session?.isSpent ? asSpent(served) : served;
+}
+
+const SPENT = "its tokens are spent";
+
+/** However well it drained: from some task on it could do nothing more. */
+function asSpent({ outcome, ...result }: RoleResult): RoleResult {
+  if (outcome.status !== "completed") return { outcome, ...result };
+  const status = "exhausted_tokens";
+  return {
+    ...result,
+    outcome: { ...outcome, status, exit_code: STATUS_EXIT[status], detail: `${outcome.detail}; ${SPENT}` },
+  };
 }

@@ -1,5 +1,5 @@
 import { CapsuleError, isId } from "../base/mod.ts";
-import type { DoorTask, TaskEnd, TaskVoice } from "../door/mod.ts";
+import { type DoorTask, isPeers, type TaskEnd, type TaskVoice } from "../door/mod.ts";
 import type { DoorTasks, RoleResult, SessionControl } from "../session/role.ts";
 import type { AgentSession } from "./agent_session.ts";
 import type { DoorContexts } from "./door_contexts.ts";
@@ -15,7 +15,7 @@ export interface AgentDoorWorkOptions {
   readonly session: Promise<AgentSession>;
   readonly contexts: DoorContexts;
   readonly people: Pick<TurnPeople, "isWaiting">;
-  readonly control: Pick<SessionControl, "startTurn" | "endTurn">;
+  readonly control: Pick<SessionControl, "startTurn" | "endTurn" | "say">;
   /** How long a question waits for its answer, ms. */
   readonly inputTimeoutMs: number;
 }
@@ -34,6 +34,7 @@ export class AgentDoorWork implements DoorTasks {
   #turns = 0;
   #failed = 0;
   #running = 0;
+  #isToldSpent = false;
   #last: RoleResult | undefined;
 
   constructor(options: AgentDoorWorkOptions) {
@@ -56,7 +57,7 @@ export class AgentDoorWork implements DoorTasks {
     if (!isId(task.id, "tsk")) throw new CapsuleError("internal", "Run a task: it has no id of a task");
     const session = await Promise.race([this.#options.session, aborted(task.signal)]);
     if (session === undefined || task.signal.aborted) return { state: "canceled" };
-    this.#options.control.startTurn(task.id);
+    this.#options.control.startTurn(task.id, isPeers(task));
     const shortest = new Promise((resolve) => setTimeout(resolve, SHORTEST_TURN_MS));
     this.#turns++;
     this.#running++;
@@ -85,12 +86,14 @@ export class AgentDoorWork implements DoorTasks {
       id: task.id,
       text: task.text,
       ...(task.origin === "user" ? {} : { stranger: task.origin }),
+      isPeers: isPeers(task),
       history: contexts.get(task),
       signal: AbortSignal.any([task.signal, unanswered.signal]),
       ask: this.#askOf(task, voice, unanswered),
       onText: (text) => text === undefined ? undefined : voice.output(text),
     });
     contexts.add(task, turn.messages);
+    if (session.isSpent) this.#tellSpent();
     const isUnanswered = unanswered.signal.aborted && !task.signal.aborted;
     const own = roleResultOf(turn);
     this.#last = isUnanswered
@@ -102,6 +105,13 @@ export class AgentDoorWork implements DoorTasks {
       status: isUnanswered ? "failed" : turn.status,
       ...answerOf(turn),
     };
+  }
+
+  /** Once: whoever started it may want to start it again. */
+  #tellSpent(): void {
+    if (this.#isToldSpent) return;
+    this.#isToldSpent = true;
+    this.#options.control.say({ type: "event", event: "tokens.spent", fields: {} });
   }
 
   /** A question that nobody answers in time fails the task (door page, "Tasks"). */

@@ -114,7 +114,7 @@ Deno.test("AgentDoorWork: an answer is a stranger's word where its task or itsel
     session: Promise.resolve(session),
     contexts: new DoorContexts(),
     people: { isWaiting: () => false },
-    control: { startTurn: () => {}, endTurn: () => {} },
+    control: { startTurn: () => {}, endTurn: () => {}, say: () => {} },
     inputTimeoutMs: 1,
   });
   const answerTo = async (task: TaskOrigin, answer: TaskOrigin) => {

@@ -29,6 +29,8 @@ export interface AgentTask {
   readonly text: string;
   /** Whose word it is: not the operator's, and it is fenced. */
   readonly stranger?: string;
+  /** Peers have only a share of its tokens. */
+  readonly isPeers?: boolean;
   /** The transcript before it. */
   readonly history: readonly Msg[];
   /** Ends it; its deadline is armed here. */
@@ -48,6 +50,8 @@ export class AgentSession {
   readonly context: readonly Msg[];
   #tokens = 0;
   #turns = 0;
+  /** The last task had not even a first round. */
+  #isRefused = false;
 
   constructor(options: AgentSessionOptions) {
     const { payload } = options.work;
@@ -66,7 +70,7 @@ export class AgentSession {
 
   /** Whether its tokens are spent: nothing that it is asked could be answered. */
   get isSpent(): boolean {
-    return this.#tokens >= this.#options.work.payload.limits.max_tokens;
+    return this.#isRefused || this.#tokens >= this.#options.work.payload.limits.max_tokens;
   }
 
   /** Does one task; its answer is in the records then. Rejects only when they cannot be written. */
@@ -112,6 +116,8 @@ export class AgentSession {
         signal: AbortSignal.any([task.signal, late.signal]),
       });
       if (end.bug !== undefined) control.logFailure(end.bug);
+      // What peers are refused may be there for others.
+      if (!task.isPeers) this.#isRefused = end.status === "exhausted_tokens" && end.rounds === 0;
       keepAnswer(places, task.id, end);
       return end;
     } finally {

@@ -40,7 +40,7 @@ export function readWholeAnswer(places: Pick<SessionPlaces, "records" | "out"> |
 }
 
 /** Why it ended so, as its record has it: the loop's reason, or its model's where that gave one. */
-function recordedDetail(places: Pick<SessionPlaces, "trace"> | undefined): string | undefined {
+export function recordedDetail(places: Pick<SessionPlaces, "trace"> | undefined): string | undefined {
   try {
     const detail = places === undefined ? undefined : findSessionEnd(places.trace)?.["detail"];
     // Its deadline needs no more words.

@@ -1,10 +1,12 @@
 import { CapsuleError, exitCodeOf, printableJson, printableLine } from "../base/mod.ts";
-import type { DoorSpec } from "../protocol/control/mod.ts";
+import { type DoorSpec, SESSION_CEILINGS } from "../protocol/control/mod.ts";
 import type { TreeAction } from "../protocol/tree/mod.ts";
 import { DoorFolder, hashToken, ownService, type SessionPlaces } from "../records/mod.ts";
 import { freePort } from "../session/mod.ts";
 import type { ChildEnding, Notice, SessionChild } from "../supervisor/tree/mod.ts";
+import { recordedDetail } from "./agent_ending.ts";
 import { onAbort } from "./delegating_run.ts";
+import { PeerShare } from "./peer_share.ts";
 import type { Starting } from "./root_capsule.ts";
 import { RootTree, warn } from "./root_tree.ts";
 import type { ServeFlags } from "./serve.ts";
@@ -45,6 +47,7 @@ export class ServedCapsule {
   readonly #port: number;
   #tree: RootTree | undefined;
   #child: SessionChild | undefined;
+  #share: PeerShare | undefined;
   #door: DoorFolder | undefined;
   #isDraining = false;
   #openings = 0;
@@ -83,6 +86,9 @@ export class ServedCapsule {
       act: (action, path) => this.#act(action, path),
     });
     this.#tree = tree;
+    const { intelligence, limits } = tree.capsule;
+    const { max_tokens } = intelligence === undefined ? SESSION_CEILINGS : limits;
+    this.#share = new PeerShare(tree.supervisor.budget, max_tokens);
     try {
       this.#watch(tree.start());
       onAbort(interrupts.first, () => this.#drain());
@@ -124,6 +130,7 @@ export class ServedCapsule {
   #watch(child: SessionChild): void {
     this.#child = child;
     child.ended.then((ending) => {
+      this.#share?.end();
       this.#door?.writeOpen(undefined);
       if (this.#service === undefined) this.#door?.forgetToken();
       if (ending.restart?.kind === "restart" && !this.#isDraining) {
@@ -138,8 +145,16 @@ export class ServedCapsule {
   }
 
   #hear(notice: Notice): void {
+    if (notice.kind === "turn") this.#share?.end();
     if (notice.kind !== "event") return;
-    const { url } = notice.fields;
+    const { url, peer } = notice.fields;
+    if (notice.event === "turn.start") this.#share?.begin(peer === true);
+    if (notice.event === "tokens.spent") {
+      warn(
+        this.#serving,
+        "its tokens are spent (max_session_tokens): it answers nothing more until it is started again",
+      );
+    }
     if (notice.event === "door.open" && typeof url === "string") this.#announce(url);
   }
 
@@ -186,7 +201,8 @@ export class ServedCapsule {
     this.#ended.promise.then(() => clearTimeout(late));
   }
 
-  #judge({ session_id, status, ended_by, detail, exit }: Judged): ServedEnding {
+  #judge({ session_id, status, ended_by, exit, ...ending }: Judged): ServedEnding {
+    const detail = ending.detail ?? (status === "completed" ? undefined : recordedDetail(this.#tree?.places));
     // The one task's program has a word of its own.
     const own = this.#accept === "single" && ended_by === "guest" ? exit?.code : undefined;
     return {

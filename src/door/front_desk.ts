@@ -31,7 +31,8 @@ export interface FrontDeskOptions {
   readonly completions: CompletionReceiver | undefined;
   /** Whether this process has been at it lately. */
   isAlive(): boolean;
-  isReady(): boolean;
+  /** Why it can take no work now. */
+  unready(): string | undefined;
   metrics(): string;
   onCompletion(delegationId: string, refused?: string): void;
   onServed(route: RouteName, status: number): void;
@@ -108,8 +109,11 @@ export class FrontDesk {
 
   #answerPublic(name: "card" | "healthz" | "readyz", request: HttpRequest): HttpReply {
     if (name === "card") return cardReply(this.#options.card, request, this.#options.openedMs);
-    const isWell = name === "healthz" ? this.#options.isAlive() : this.#options.isReady();
-    return jsonReply(isWell ? 200 : 503, { status: isWell ? "ok" : name === "healthz" ? "stalled" : "unavailable" });
+    const reason = name === "readyz" ? this.#options.unready() : undefined;
+    if (reason !== undefined) return jsonReply(503, { status: "unavailable", reason });
+    return name === "readyz" || this.#options.isAlive()
+      ? jsonReply(200, { status: "ok" })
+      : jsonReply(503, { status: "stalled" });
   }
 
   /** By its headers alone: what its body says is read again from the record. */

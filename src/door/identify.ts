@@ -1,7 +1,7 @@
 import { hashToken } from "../records/mod.ts";
 import type { HttpRequest } from "./http/http_message.ts";
 import type { Credentials } from "./options.ts";
-import type { TaskOrigin } from "./work.ts";
+import { ANONYMOUS, type TaskOrigin } from "./work.ts";
 
 /** Who sends a request. */
 export interface Caller {
@@ -16,8 +16,6 @@ export const ORIGIN_HEADER = "x-boll-task-origin";
 
 /** Whoever shows the owner's token. */
 export const OWNER = "owner";
-/** Whoever comes to an open door without a token. */
-export const ANONYMOUS = "anonymous";
 const RESERVED: readonly string[] = [OWNER, ANONYMOUS];
 
 /** The sender of a request by its token; undefined when it shows none that counts. */

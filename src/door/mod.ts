@@ -27,6 +27,7 @@ export type {
   TaskOrigin,
   TaskVoice,
 } from "./work.ts";
+export { isPeers } from "./work.ts";
 export { type Clock, SYSTEM_CLOCK } from "./clock.ts";
 export * from "./judge_notice.ts";
 export { DEFAULT_LIMITS, type DoorLimits } from "./limits.ts";

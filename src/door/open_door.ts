@@ -107,7 +107,7 @@ class OpenDoor implements Door {
       credentials: () => this.#credentials,
       completions: options.completions,
       isAlive: () => clock.now() - this.#tickedAt < STALLED_MS,
-      isReady: () => this.#board.isTaking && (options.isReady?.() ?? true),
+      unready: () => this.#board.isTaking ? options.unready?.() : "it is ending",
       metrics: () => this.#metrics.text(this.#gauges()),
       onCompletion: (delegation_id, refused) => this.#onCompletion(delegation_id, refused),
       onServed: (route, status) => this.#metrics.served(route, status),

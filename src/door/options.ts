@@ -68,8 +68,8 @@ export interface DoorOptions {
   readonly completions?: CompletionReceiver;
   /** Told of what happened, in the order in which it did. */
   readonly record: (event: DoorEvent) => void;
-  /** Whether the session can take work, for `/readyz`; default yes. */
-  readonly isReady?: () => boolean;
+  /** Why the session cannot take work, for `/readyz`, which strangers read; default it can. */
+  readonly unready?: () => string | undefined;
   /** More for `/metrics`: name (`boll_…`) → value now. */
   readonly gauges?: () => Readonly<Record<string, number>>;
   /** What the card says instead of the bound address, when others come in by another: ends in `/`. */

@@ -1,6 +1,9 @@
 /** How far the sender of a task is trusted: it decides how the text is fenced, and never what a capsule may do. */
 export type TaskOrigin = "user" | "peer" | "system";
 
+/** Whoever comes to an open door without a token. */
+export const ANONYMOUS = "anonymous";
+
 /** A part of a message that is no text. */
 export interface InputFile {
   /** As the sender said it: any text, or none. Not a path. */
@@ -27,6 +30,11 @@ export interface DoorTask {
   readonly signal: AbortSignal;
   /** Whether an earlier session was at it when it ended. */
   readonly isRerun: boolean;
+}
+
+/** Whether it is one of peers, whose share is bounded. A door that is open to all is opened for them. */
+export function isPeers({ origin, principal }: Pick<DoorTask, "origin" | "principal">): boolean {
+  return origin === "peer" && principal !== ANONYMOUS;
 }
 
 /** What came out of a task beside its answer: a file, a value of JSON, or where something is found. */

@@ -1,5 +1,5 @@
 import { CapsuleError, isId } from "../base/mod.ts";
-import type { DoorTask, TaskEnd, TaskVoice } from "../door/mod.ts";
+import { type DoorTask, isPeers, type TaskEnd, type TaskVoice } from "../door/mod.ts";
 import { distil } from "../protocol/control/mod.ts";
 import type { TraceWriter } from "../records/mod.ts";
 import type { ChildLauncher } from "./child_launcher.ts";
@@ -75,7 +75,7 @@ export class CommandDoorWork implements DoorTasks {
     if (!isId(task.id, "tsk")) throw new CapsuleError("internal", "Run a task: it has no id of a task");
     await Promise.race([Promise.all([confined, control.pause.passed()]), aborted(task.signal)]);
     if (task.signal.aborted) return { state: "canceled" };
-    control.startTurn(task.id);
+    control.startTurn(task.id, isPeers(task));
     const shortest = new Promise((resolve) => setTimeout(resolve, SHORTEST_TURN_MS));
     this.#turns++;
     this.#running++;

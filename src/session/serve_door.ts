@@ -31,8 +31,8 @@ export interface ServedDoor {
   readonly card: Pick<DoorCard, "name" | "description" | "version"> & Partial<Pick<DoorCard, "skills">>;
   /** Called once the port is bound and this process stands behind its last walls: what it waits for begins then. */
   onBound(): void | Promise<void>;
-  /** Whether it can take work, for `/readyz`; default yes. */
-  isReady?(): boolean;
+  /** Why it cannot take work, for `/readyz`, which strangers read; default it can. */
+  unready?(): string | undefined;
 }
 
 /** The walls of a session with a door, whose rules without it are these; raised as far as its port can be bound. */
@@ -67,7 +67,7 @@ export async function serveDoor(work: SessionWork, hull: DoorHull, served: Serve
   return { outcome: { status: "completed", exit_code: 0, ended_by: "guest", detail }, answer: "" };
 }
 
-function optionsOf({ places, trace }: SessionWork, { spec, tasks, card, isReady }: ServedDoor): DoorOptions {
+function optionsOf({ places, trace }: SessionWork, { spec, tasks, card, unready }: ServedDoor): DoorOptions {
   const { name, description } = card;
   return {
     listen: { hostname: spec.hostname, port: spec.port },
@@ -87,7 +87,7 @@ function optionsOf({ places, trace }: SessionWork, { spec, tasks, card, isReady 
     // A nudge to look, and nobody has to: the supervisor hands over what it reaped.
     completions: { sessionId: places.id, isWaiting: (id) => tasks.isWaiting(id), onCompletion() {} },
     record: (event) => record(trace, event),
-    ...(isReady === undefined ? {} : { isReady }),
+    ...(unready === undefined ? {} : { unready }),
     gauges: () => gaugesOf(tasks),
   };
 }

@@ -126,8 +126,8 @@ export class SessionControl {
   }
 
   /** Says that a task of the door begins its turn. */
-  startTurn(taskId: string): void {
-    this.#channel.send({ type: "event", event: "turn.start", fields: { task: taskId } });
+  startTurn(task: string, isPeers: boolean): void {
+    this.#channel.send({ type: "event", event: "turn.start", fields: { task, ...(isPeers ? { peer: true } : {}) } });
   }
 
   /** Says what a turn came to. */

@@ -405,19 +405,21 @@ Deno.test("the notice of a child that ended is delivered at its parent's door, a
 
 Deno.test("/healthz, /readyz and /metrics: alive while it ticks, ready while it takes work, labels of few words", async () => {
   const clock = new ManualClock();
-  let isReady = true;
+  let unready: string | undefined;
   await using running = await runDoor({
     work: SHOUT,
     clock,
-    isReady: () => isReady,
+    unready: () => unready,
     gauges: () => ({ boll_session_turns: 3 }),
   });
   const { port } = running;
   const status = async (path: string) => (await ask(port, { method: "GET", path })).status;
   assertEquals([await status("/healthz"), await status("/readyz")], [200, 200]);
-  isReady = false;
+  unready = "its tokens are spent";
   assertEquals([await status("/healthz"), await status("/readyz")], [200, 503]);
-  isReady = true;
+  const why = (await ask(port, { method: "GET", path: "/readyz" })).body;
+  assertEquals(JSON.parse(why), { status: "unavailable", reason: "its tokens are spent" });
+  unready = undefined;
   const { task: { id } } = (await call(port, "SendMessage", message("secret text"))).result;
   await call(port, "SendMessage", message("x"), { token: "ada-token" });
   for (const path of ["/a", "/b", "/c?x=1"]) await ask(port, { method: "GET", path });

@@ -1,8 +1,54 @@
 /** An agent behind a door: each message a turn of its model. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { forExecutable } from "../harness.ts";
+import { type Bed, forExecutable } from "../harness.ts";
 import { assertNothingLeft } from "./leftovers.ts";
-import { serve, textOf } from "./served.ts";
+import { reasonOf, serve, type Served, textOf } from "./served.ts";
+
+/** An agent of 1 600 tokens, whose every answer costs 300; what it says tells how often it was asked. */
+function frugal(bed: Bed): string {
+  const usage = { input_tokens: 200, output_tokens: 100 };
+  return bed.folder("frugal", {
+    "capsule.jsonc": JSON.stringify({
+      ...{ name: "frugal", version: "1.0.0" },
+      inference: { dialect: "scripted", uri: "play.json", max_session_tokens: 1_600, max_output_tokens: 100 },
+    }),
+    "play.json": JSON.stringify({ turns: [1, 2, 3, 4, 5, 6].map((n) => ({ text: `answer ${n}`, usage })) }),
+  });
+}
+
+async function ready({ url }: Served): Promise<readonly [number, unknown]> {
+  const response = await fetch(new URL("readyz", url));
+  return [response.status, (await response.json()).reason];
+}
+
+forExecutable(
+  "serve AGENT: peers spend half of its tokens and no more, the owner the rest; when all is spent it says so",
+  async (bed) => {
+    const served = await serve(bed, { capsule: frugal(bed) });
+    const [ada, bob] = await Promise.all(["ada", "bob"].map(async (name) => {
+      const { token } = JSON.parse((await bed.run(["token", "add", name, "--json"])).stdout);
+      while ((await served.call("ListTasks", {}, token))["status"] === 401) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      return token as string;
+    }));
+    assertEquals(textOf(await served.send("one", ada)), "answer 1");
+    assertEquals(textOf(await served.send("two", bob)), "answer 2");
+    for (const peer of [ada, bob]) {
+      const refused = await served.send("more", peer);
+      assertEquals(refused.status.state, "TASK_STATE_FAILED");
+      assertStringIncludes(reasonOf(refused), "peers have 200 tokens left");
+    }
+    assertEquals(await ready(served), [200, undefined]);
+    for (const n of [3, 4, 5, 6]) assertEquals(textOf(await served.send("mine")), `answer ${n}`);
+    assertStringIncludes(reasonOf(await served.send("again")), "its tokens are used up");
+    assertEquals(await ready(served), [503, "its tokens are spent"]);
+    await served.running.stderr.waitFor("its tokens are spent (max_session_tokens)");
+    assertEquals(await served.stop(), 7);
+    const { status, detail } = (await served.running.result()).json!;
+    assertEquals([status, detail], ["exhausted_tokens", "9 tasks, 3 of them not completed; its tokens are spent"]);
+  },
+);
 
 forExecutable(
   "serve AGENT: each message is answered by its model, and nothing is left when it is stopped",

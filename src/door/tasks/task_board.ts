@@ -10,14 +10,14 @@ import type { Clock } from "../clock.ts";
 import type { DoorEvent } from "../door_event.ts";
 import { EndedLogs } from "./ended_logs.ts";
 import type { EventReader } from "./event_log.ts";
-import { ANONYMOUS, type Caller, OWNER } from "../identify.ts";
+import { type Caller, OWNER } from "../identify.ts";
 import type { DoorLimits } from "../limits.ts";
 import { GateError, LiveTask } from "./live_task.ts";
 import { readMessage } from "./read_message.ts";
 import { TaskLanes } from "./task_lanes.ts";
 import type { TaskPage, TaskQuery, TaskRecord, TaskStore } from "./task_store.ts";
 import { hasEnded, stateName, statusOf, taskBytes } from "./task_words.ts";
-import type { DoorWork, TaskEnd } from "../work.ts";
+import { ANONYMOUS, type DoorWork, type TaskEnd } from "../work.ts";
 
 /** What a board is made of. */
 export interface TaskBoardOptions {

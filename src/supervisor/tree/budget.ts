@@ -16,6 +16,7 @@ interface Held {
 export class TreeBudget {
   readonly ceiling: number;
   #spent = 0;
+  #kept = 0;
   readonly #held = new Map<string, Held>();
 
   /** @param ceiling tokens, 0 or more */
@@ -29,6 +30,16 @@ export class TreeBudget {
   /** Tokens that nobody has spent or reserved; below 0 when sessions spent more than they had reserved. */
   get available(): number {
     return this.#unspent - [...this.#held.values()].reduce((sum, held) => sum + openOf(held), 0);
+  }
+
+  /** Tokens that nobody is let have now. */
+  get kept(): number {
+    return this.#kept;
+  }
+
+  /** From now on keeps so many tokens back; 0 keeps none. What is spent meanwhile is spent beside them. */
+  keep(tokens: number): void {
+    this.#kept = Math.max(0, tokens);
   }
 
   get spent(): number {
@@ -81,7 +92,7 @@ export class TreeBudget {
   }
 
   get #unspent(): number {
-    return this.ceiling - this.#spent;
+    return this.ceiling - this.#spent - this.#kept;
   }
 
   /** Gives back what is left of the reservation. False the second time. */
@@ -126,7 +137,8 @@ export function decideBudget(budget: TreeBudget, ask: BudgetAsk): BudgetVerdict 
     return { kind: "refuse", reason: `the session has ${Math.max(0, ownLeft)} tokens left, wanted ${wanted}` };
   }
   if (budget.couldCover(key, wanted)) return { kind: "wait", waitMs: WAIT_FOR_OTHERS_MS };
-  return { kind: "refuse", reason: `the tree has ${Math.max(0, budget.available)} tokens left, wanted ${wanted}` };
+  const who = budget.kept > 0 ? "peers have" : "the tree has";
+  return { kind: "refuse", reason: `${who} ${Math.max(0, budget.available)} tokens left, wanted ${wanted}` };
 }
 
 /** The verdict as it goes onto the wire; a wait is 100 ms to 60 s. */

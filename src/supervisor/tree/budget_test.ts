@@ -22,6 +22,18 @@ Deno.test("TreeBudget: 0 is refused and never unlimited; so is what is not a cou
   assertEquals(budget.available, 1_000);
 });
 
+Deno.test("TreeBudget: what is kept back is nobody's to have until it is not, and a refusal says so", () => {
+  const budget = new TreeBudget(1_000);
+  budget.reserve("a", 1);
+  budget.keep(900);
+  assert(!budget.reserve("b", 100));
+  const ask: BudgetAsk = { key: "a", estimate: 200, ownLeft: 1_000 };
+  assertEquals(decideBudget(budget, ask), { kind: "refuse", reason: "peers have 99 tokens left, wanted 200" });
+  assertEquals(decideBudget(budget, { ...ask, estimate: 100 }), { kind: "admit" });
+  budget.keep(0);
+  assertEquals(decideBudget(budget, ask), { kind: "admit" });
+});
+
 Deno.test("TreeBudget: what is spent beyond a reservation is the tree's loss, and stays one after the end", () => {
   const budget = new TreeBudget(1_000);
   budget.reserve("a", 100);
