@@ -101,14 +101,22 @@ export function landlockAbi(libc: Libc): number {
   return libc.call("landlock_create_ruleset", 0, 0, CREATE_RULESET_VERSION);
 }
 
+/** What one layer allows. */
+export interface Layer {
+  readonly paths: readonly PathRule[];
+  readonly ports: readonly PortRule[] | "any";
+  /** Of one process the first layer alone: what it starts behind that is out of the reach of its signals if another does. */
+  readonly scopesSignals: boolean;
+}
+
 /** Confines this thread and all it starts; `no_new_privs` must be set. @throws `hull.failed` */
-export function raiseLandlock(
-  libc: Libc,
-  abi: number,
-  paths: readonly PathRule[],
-  ports: readonly PortRule[] | "any",
-): void {
-  const handled = ports === "any" ? { ...handledBy(abi), net: 0n } : handledBy(abi);
+export function raiseLandlock(libc: Libc, abi: number, { paths, ports, scopesSignals }: Layer): void {
+  const all = handledBy(abi);
+  const handled = {
+    ...all,
+    net: ports === "any" ? 0n : all.net,
+    scoped: scopesSignals ? all.scoped : all.scoped & ~SCOPE_SIGNAL,
+  };
   const attributes = new BigUint64Array([handled.fs, handled.net, handled.scoped]);
   const ruleset = succeed(
     libc.call("landlock_create_ruleset", attributes, handled.size, 0),

@@ -25,6 +25,7 @@ export interface HullReport {
  */
 export class ProcessHull implements Disposable {
   readonly #libc: Libc;
+  #layers = 0;
 
   private constructor(libc: Libc) {
     this.#libc = libc;
@@ -76,7 +77,11 @@ export class ProcessHull implements Disposable {
     const abi = Math.max(0, landlockAbi(libc));
     if (abi > 0) {
       const terminals = rules.tty ? this.terminals().map(({ descriptor }) => descriptor) : [];
-      raiseLandlock(libc, abi, toPathRules(rules, terminals), rules.anyTcp ? "any" : toPortRules(rules));
+      raiseLandlock(libc, abi, {
+        paths: toPathRules(rules, terminals),
+        ports: rules.anyTcp ? "any" : toPortRules(rules),
+        scopesSignals: this.#layers++ === 0,
+      });
     }
     if (rules.seccomp) {
       raiseSeccomp(libc, {

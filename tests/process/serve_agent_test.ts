@@ -1,6 +1,10 @@
 /** An agent behind a door: each message a turn of its model. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
+import { join } from "@std/path";
 import { type Bed, forExecutable } from "../harness.ts";
+import { childrenOf } from "../processes.ts";
+import { warmGuest } from "../warm_cache.ts";
+import { callOf } from "./agent_workspace.ts";
 import { assertNothingLeft } from "./leftovers.ts";
 import { reasonOf, serve, type Served, textOf } from "./served.ts";
 
@@ -71,5 +75,30 @@ forExecutable(
     const refused = await bed.run(["serve", "--accept", "--model", "m", capsule, "--dialect", "openai"]);
     assertEquals(refused.code, 2);
     assertStringIncludes(refused.stderr, "Read --dialect: openai needs --uri too");
+  },
+);
+
+forExecutable(
+  "serve AGENT: a tool that loops costs its cell, though that is older than the last wall, and a stop is clean",
+  async (bed) => {
+    const turns = [{ when_contains: "spin", ...callOf("probe", { do: "loop", text: "on" }) }, { text: "after it" }];
+    const tools = [{ name: "probe", component: "probe.wasm", grants: { limits: { deadline_ms: 500 } } }];
+    const inference = { dialect: "scripted", uri: "play.json" };
+    const capsule = bed.folder("agent", {
+      "capsule.jsonc": JSON.stringify({ name: "tester", version: "1.0.0", inference, tools }),
+      "play.json": JSON.stringify({ turns }),
+    });
+    Deno.copyFileSync(await warmGuest(bed, "tool_probe"), join(capsule, "probe.wasm"));
+    const served = await serve(bed, { capsule });
+    const [first] = childrenOf(served.sessionPid);
+    assertEquals(textOf(await served.send("spin")), "after it");
+    while (childrenOf(served.sessionPid).includes(first!)) await new Promise((resolve) => setTimeout(resolve, 20));
+    // With no cell of its own left, and with one that lives.
+    assertEquals(await served.stop(), 0);
+    assertEquals(served.trace.filter(({ event }) => event === "cell_lost").length, 1);
+    const again = await serve(bed, { capsule });
+    assertEquals(childrenOf(again.sessionPid).length, 1);
+    assertEquals(await again.stop(), 0);
+    assertNothingLeft(bed);
   },
 );
