@@ -206,3 +206,17 @@ forExecutable(
     assertNothingLeft(bed);
   },
 );
+
+forExecutable("hostile tool: a schema that takes for ever costs its call, and the task goes on", async (bed) => {
+  await using server = ModelServer.start({
+    turns: [{ when_contains: "the task", ...callOf("doubling-schema", { do: "echo", text: "x" }) }, {
+      text: "the end",
+    }],
+  });
+  const workspace = await leadAt(bed, server.url, { tools: { "doubling-schema": undefined } });
+  const { code, stdout } = await workspace.run("lead", "the task");
+  assertEquals([code, stdout], [0, "the end"]);
+  const [answer] = server.requests.at(-1)!.body.messages.filter(({ role }: { role: string }) => role === "tool");
+  assertMatch(answer.content, /^Call doubling-schema: the arguments do not fit: to check it takes more than \d+ ms$/);
+  assertNothingLeft(bed);
+});

@@ -54,6 +54,31 @@ Deno.test("SchemaCheck tells what does not fit; a schema that cannot be used let
   assert(long.length < 1_000);
 });
 
+Deno.test("SchemaCheck: a hostile schema has its time, a hostile text and a long list take none, and nothing else is changed", () => {
+  const next = (i: number) => ({ allOf: Array.from({ length: 2 }, () => ({ $ref: `#/$defs/a${i + 1}` })) });
+  const levels = Array.from({ length: 31 }, (_, i) => [`a${i}`, i === 30 ? { type: "object" } : next(i)]);
+  let looks = 0;
+  const doubling = new SchemaCheck({ $ref: "#/$defs/a0", $defs: Object.fromEntries(levels) }, () => looks++);
+  assertEquals(doubling.findFault({}), "to check it takes more than 2000 ms");
+  assertEquals(looks, 2_002);
+  // A time for each check, and not for all of them.
+  const tree = new SchemaCheck({ properties: { child: { $ref: "#" } }, required: ["n"] }, () => looks += 100);
+  for (let i = 0; i < 20; i++) assertEquals(tree.findFault({ n: 1, child: { n: 2 } }), undefined);
+  assertStringIncludes(tree.findFault({ n: 1, child: {} })!, "#/child");
+
+  const unique = new SchemaCheck({ uniqueItems: true, allOf: [{ minItems: 2 }] });
+  const list = Array.from({ length: 1_001 }, (_, i) => i);
+  assertEquals(unique.findFault(list.slice(0, 1_000)), undefined);
+  for (const faulty of [list, [1, 1], [1]]) assert(unique.findFault(faulty) !== undefined);
+  assertEquals(new SchemaCheck({ format: "email" }).findFault("x"), undefined);
+  const named = { format: { const: { format: "x" } }, uniqueItems: true, $recursiveAnchor: { enum: [1] } };
+  const data = new SchemaCheck({ properties: named, additionalProperties: false });
+  assertEquals(data.findFault({ format: { format: "x" }, uniqueItems: [1, 1], $recursiveAnchor: 1 }), undefined);
+  for (const faulty of [{ format: {} }, { $recursiveAnchor: 2 }, { other: 1 }]) {
+    assert(data.findFault(faulty) !== undefined, JSON.stringify(faulty));
+  }
+});
+
 Deno.test("plainDescription is one line of 200 characters, none of them invisible", () => {
   assertEquals(plainDescription(" Reads\n\ta\u202e file\u0000.\u200b "), "Reads a file .");
   assertEquals(Array.from(plainDescription("😀".repeat(201))).length, 200);
