@@ -10,7 +10,7 @@ export const ROLES: Readonly<Record<string, string>> = {
   "src/agent/session_main.ts": "session.js",
   "src/guest/cell_main.ts": "cell.js",
   "src/guest/worker_main.ts": "worker.js",
-  "src/agent/loop_main.ts": "loop.js",
+  "src/agent/thread/loop_main.ts": "loop.js",
   "src/guest/build_main.ts": "build_cell.js",
 };
 

@@ -9,7 +9,7 @@ import { runCommandRole, runSession } from "../session/run_session.ts";
 export async function beSession(): Promise<never> {
   return await runSession({
     command: runCommandRole,
-    agent: async (work) => await (await import("./agent_role.ts")).runAgentSession(work),
-    turn: async (work) => await (await import("./turn_role.ts")).runTurnSession(work),
+    agent: async (work) => await (await import("./session/agent_role.ts")).runAgentSession(work),
+    turn: async (work) => await (await import("./session/turn_role.ts")).runTurnSession(work),
   });
 }

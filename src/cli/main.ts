@@ -1,5 +1,5 @@
 import { CapsuleError } from "../base/mod.ts";
-import { type ReadArguments, readArguments, usageError } from "./arguments.ts";
+import { type ReadArguments, readArguments, usageError } from "./options/arguments.ts";
 import { processContext } from "./process_context.ts";
 import { reportError } from "./report_error.ts";
 import { type Context, EXIT_STDOUT_CLOSED, StdoutClosed, type Verb } from "./verb.ts";
@@ -26,7 +26,7 @@ export async function main(argv: readonly string[], context: Context = processCo
 
 async function call(verb: Verb, read: ReadArguments, context: Context): Promise<number> {
   if (read.wantsHelp) {
-    const { verbHelp } = await import("./help_text.ts");
+    const { verbHelp } = await import("./about/help_text.ts");
     context.stdout.write(verbHelp(verb));
     return 0;
   }
@@ -37,14 +37,14 @@ async function call(verb: Verb, read: ReadArguments, context: Context): Promise<
 async function loadVerb(name: string | undefined): Promise<Verb | undefined> {
   if (name === undefined || name === "--help" || name === "-h") return undefined;
   // The main job is loaded without the table of all the others.
-  if (name === "run") return (await import("./run.ts")).verb;
-  const { findVerb } = await import("./help.ts");
+  if (name === "run") return (await import("./run/run.ts")).verb;
+  const { findVerb } = await import("./about/help.ts");
   const wanted = name === "--version" || name === "-V" ? "version" : name;
   return (await findVerb(wanted).load()).verb;
 }
 
 async function overview(name: string | undefined, context: Context): Promise<number> {
-  const { overviewHelp } = await import("./help_text.ts");
+  const { overviewHelp } = await import("./about/help_text.ts");
   if (name !== undefined) {
     context.stdout.write(overviewHelp());
     return 0;

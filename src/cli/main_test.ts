@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { CapsuleError } from "../base/mod.ts";
 import { captureContext, type CaptureContextOptions } from "./context_fixture.ts";
-import { HELP_COLUMNS, HELP_LINES } from "./help_text.ts";
+import { HELP_COLUMNS, HELP_LINES } from "./about/help_text.ts";
 import { main } from "./main.ts";
 import { reportError } from "./report_error.ts";
 import { VERBS } from "./verbs.ts";

@@ -1,5 +1,5 @@
 import { asHostFailure, CapsuleError, printable, printableJson, printableLine } from "../base/mod.ts";
-import { paintFor } from "./paint.ts";
+import { paintFor } from "./text/paint.ts";
 import { readTaste } from "./read_variable.ts";
 import type { Context } from "./verb.ts";
 

@@ -1,6 +1,6 @@
 import type { ComponentDescription } from "../component/mod.ts";
 import type { BuildRequest } from "../session/mod.ts";
-import type { Arguments } from "./arguments.ts";
+import type { Arguments } from "./options/arguments.ts";
 
 /** One flag of a verb. Without `value` it is a switch; with it, `--name VALUE` or `--name=VALUE`. */
 export interface Option {

@@ -1,7 +1,7 @@
 import type { Grants } from "../grants/mod.ts";
 import { type Intelligence, SESSION_CEILINGS, type SessionLimits } from "../protocol/control/mod.ts";
 import type { Authority } from "./fit_child.ts";
-import type { UnheardEnds } from "./unheard_ends.ts";
+import type { UnheardEnds } from "./ending/unheard_ends.ts";
 
 /** A session of the tree that may delegate: the root, or a child at work. */
 export interface DelegatingSession {

@@ -24,17 +24,17 @@ import {
 } from "../supervisor/tree/mod.ts";
 import { checkBuilt } from "./check_built.ts";
 import { ChildEcho } from "./child_echo.ts";
-import { decideCompletion, ENDED_BY_PARENT, type Launched } from "./decide_completion.ts";
+import { decideCompletion, ENDED_BY_PARENT, type Launched } from "./ending/decide_completion.ts";
 import { DelegationIds } from "./delegation_ids.ts";
 import { COMMAND_TOKENS, delegableLimits, type DelegatingSession, rootLimits } from "./delegating_session.ts";
-import { handOver } from "./hand_over.ts";
+import { handOver } from "./ending/hand_over.ts";
 import { findFor, intelligenceFor, narrowFor } from "./judge_call.ts";
 import type { LauncherOptions, RootRequest } from "./launcher_options.ts";
-import { readAnswer } from "./read_answer.ts";
+import { readAnswer } from "./ending/read_answer.ts";
 import { type ChildStart, sessionRequest } from "./session_request.ts";
-import { settleDelegation } from "./settle_delegation.ts";
+import { settleDelegation } from "./ending/settle_delegation.ts";
 import { checkUnchanged } from "./spawnable.ts";
-import { UnheardEnds } from "./unheard_ends.ts";
+import { UnheardEnds } from "./ending/unheard_ends.ts";
 
 /** A child that was prepared. */
 interface Launch {

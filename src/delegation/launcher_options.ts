@@ -10,7 +10,7 @@ import type {
   SpawnRequest,
   SupervisorOptions,
 } from "../supervisor/tree/mod.ts";
-import type { OpenKeepFolder } from "./keep_answer.ts";
+import type { OpenKeepFolder } from "./ending/keep_answer.ts";
 import type { Spawnable, Unspawnable } from "./spawnable.ts";
 
 /** The session of the launcher's own process: what it may do bounds all that is below it. */

@@ -5,17 +5,17 @@
  * child wrote is data to it, read only when the child is dead.
  * @module
  */
-export type { AnswerPlaces } from "./answer_file.ts";
-export * from "./decide_completion.ts";
+export type { AnswerPlaces } from "./ending/answer_file.ts";
+export * from "./ending/decide_completion.ts";
 export * from "./delegation_ids.ts";
 export * from "./fit_child.ts";
-export * from "./hand_over.ts";
-export * from "./keep_answer.ts";
+export * from "./ending/hand_over.ts";
+export * from "./ending/keep_answer.ts";
 export * from "./launcher.ts";
 export type * from "./launcher_options.ts";
-export * from "./notice.ts";
-export * from "./post_notice.ts";
-export * from "./read_answer.ts";
-export * from "./report_completion.ts";
-export * from "./settle_delegation.ts";
+export * from "./notice/notice.ts";
+export * from "./notice/post_notice.ts";
+export * from "./ending/read_answer.ts";
+export * from "./ending/report_completion.ts";
+export * from "./ending/settle_delegation.ts";
 export * from "./spawnable.ts";

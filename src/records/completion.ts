@@ -1,8 +1,8 @@
 import { isAbsolute } from "@std/path";
 import { boundedHead, CapsuleError, writeFileWhole } from "../base/mod.ts";
-import { unwritable } from "./home.ts";
+import { unwritable } from "./folders/home.ts";
 import { openRecord, readAt } from "./open_record.ts";
-import { requireOwnFolders } from "./own_folders.ts";
+import { requireOwnFolders } from "./folders/own_folders.ts";
 import type { SessionPaths } from "./places.ts";
 
 /** How a delegated session ended: `ok` and `error` are its own word, the others its launcher's. */

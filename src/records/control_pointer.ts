@@ -1,6 +1,6 @@
 import { CapsuleError, writeFileWhole } from "../base/mod.ts";
 import { openRecord, readAt } from "./open_record.ts";
-import { requireOwnFolders } from "./own_folders.ts";
+import { requireOwnFolders } from "./folders/own_folders.ts";
 import type { SessionPaths } from "./places.ts";
 
 /** The longest path of a unix socket, bytes. */

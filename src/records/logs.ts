@@ -1,7 +1,7 @@
 import { join } from "@std/path";
 import { openRecord, readAt, type RecordFile } from "./open_record.ts";
 import type { SessionPaths } from "./places.ts";
-import { entriesOf } from "./remove_tree.ts";
+import { entriesOf } from "./garbage/remove_tree.ts";
 
 /** One log of a session. */
 export interface SessionLog {

@@ -1,7 +1,7 @@
 import { join } from "@std/path";
 import { CapsuleError, newId, writeFileWhole } from "../base/mod.ts";
-import { type Home, unwritable } from "./home.ts";
-import { SessionLock } from "./session_lock.ts";
+import { type Home, unwritable } from "./folders/home.ts";
+import { SessionLock } from "./sessions/session_lock.ts";
 
 /** Where a session lives (README, "Places on disk"); absolute paths. */
 export interface SessionPaths {

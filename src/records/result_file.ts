@@ -1,6 +1,6 @@
 import { join } from "@std/path";
 import { CapsuleError, writeAll } from "../base/mod.ts";
-import { unwritable } from "./home.ts";
+import { unwritable } from "./folders/home.ts";
 import type { SessionPaths } from "./places.ts";
 
 /**

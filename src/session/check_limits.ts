@@ -1,7 +1,7 @@
 import { CapsuleError } from "../base/mod.ts";
 import type { Grants } from "../grants/mod.ts";
 import { SESSION_CEILINGS, type SpawnPayload } from "../protocol/control/mod.ts";
-import { captureGrants } from "./run_captured.ts";
+import { captureGrants } from "./cell/run_captured.ts";
 
 const MIB = 1024 * 1024;
 

@@ -7,9 +7,9 @@ import { createSession, type Home, makeTemporaryFolder, type SessionPlaces, writ
 import type { SessionLaunch } from "../supervisor/tree/mod.ts";
 import { narrowToLimits } from "./check_limits.ts";
 import { type LaunchPlan, makePlan } from "./plan.ts";
-import { readCertificates } from "./read_certificates.ts";
+import { readCertificates } from "./network/read_certificates.ts";
 import { selfCommand, sessionEnvironment, sourceFlags, SPAWNER } from "./self_command.ts";
-import { encodeSpawner, type SpawnerHandle } from "./spawner_handle.ts";
+import { encodeSpawner, type SpawnerHandle } from "./delegations/spawner_handle.ts";
 
 /** A resolved capsule, and what a session of it is to do. */
 export interface SessionRequest extends Pick<LaunchPlan, "boll_version" | "capsule" | "containment"> {

@@ -3,14 +3,14 @@
  * supervisor. Not behind `mod.ts`: only a session process needs it.
  * @module
  */
-export type { RoleResult, SessionWork } from "./session_work.ts";
-export type { SessionControl } from "./session_control.ts";
+export type { RoleResult, SessionWork } from "./control/session_work.ts";
+export type { SessionControl } from "./control/session_control.ts";
 export type { Outcome } from "./outcome.ts";
-export { upstreamOf } from "./payload_upstream.ts";
-export { remoteLauncher } from "./remote_launcher.ts";
-export { type DoorTasks, raiseDoorHull, serveDoor } from "./serve_door.ts";
-export { supervisorRules, withModelPorts } from "./supervisor_hull.ts";
+export { upstreamOf } from "./network/payload_upstream.ts";
+export { remoteLauncher } from "./delegations/remote_launcher.ts";
+export { type DoorTasks, raiseDoorHull, serveDoor } from "./door/serve_door.ts";
+export { supervisorRules, withModelPorts } from "./walls/supervisor_hull.ts";
 export { isCompiled } from "./self_command.ts";
-export type { ToolReply } from "./tool_requests.ts";
-export { TurnDelegations } from "./turn_delegations.ts";
-export type { TurnInbox } from "./turn_inbox.ts";
+export type { ToolReply } from "./control/tool_requests.ts";
+export { TurnDelegations } from "./door/turn_delegations.ts";
+export type { TurnInbox } from "./control/turn_inbox.ts";

@@ -4,17 +4,17 @@ import type { ProcessHull } from "../hull/mod.ts";
 import type { ControlMsg, SpawnPayload, UnknownMessage } from "../protocol/control/mod.ts";
 import { badField } from "../protocol/mod.ts";
 import { type SessionPaths, sessionPaths } from "../records/mod.ts";
-import { withDoorPort } from "./first_layer.ts";
-import { liveSession } from "./live_session.ts";
+import { withDoorPort } from "./walls/first_layer.ts";
+import { liveSession } from "./control/live_session.ts";
 import { SPAWNER } from "./self_command.ts";
-import { SessionChannel } from "./session_channel.ts";
-import { openSessionHull } from "./session_hull.ts";
-import { moveConsole, SessionLog } from "./session_log.ts";
-import type { SessionRoles } from "./session_work.ts";
-import { readSpawner, type SpawnerHandle } from "./spawner_handle.ts";
+import { SessionChannel } from "./control/session_channel.ts";
+import { openSessionHull } from "./walls/session_hull.ts";
+import { moveConsole, SessionLog } from "./control/session_log.ts";
+import type { SessionRoles } from "./control/session_work.ts";
+import { readSpawner, type SpawnerHandle } from "./delegations/spawner_handle.ts";
 
-export type { RoleResult, SessionRoles, SessionWork } from "./session_work.ts";
-export { runCommandRole } from "./command_role.ts";
+export type { RoleResult, SessionRoles, SessionWork } from "./control/session_work.ts";
+export { runCommandRole } from "./command/command_role.ts";
 
 /** What the caller must be told of a bad start. */
 const BAD_START = 2;

@@ -1,8 +1,8 @@
 import { cliImports, type Stdio } from "./cli.ts";
 import { clockImports } from "./clocks.ts";
 import type { LimitReached } from "./endings.ts";
-import { FileHost } from "./file_host.ts";
-import { filesystemImports } from "./filesystem.ts";
+import { FileHost } from "./files/file_host.ts";
+import { filesystemImports } from "./files/filesystem.ts";
 import { ioImports, sourceReadiness } from "./io.ts";
 import type { NetworkLink } from "./network.ts";
 import { randomImports } from "./random.ts";

@@ -1,8 +1,8 @@
-import { Descriptor } from "./descriptor.ts";
+import { Descriptor } from "./files/descriptor.ts";
 import type { Denial, HostLimits, WasiHost, WasiOptions } from "./host.ts";
 import { createWasi } from "./host.ts";
 import { closedSink, closedSource } from "./stdio.ts";
-import { symlinkInside } from "./symlink_inside.ts";
+import { symlinkInside } from "./files/symlink_inside.ts";
 
 /** Limits that no test reaches by accident. */
 export const WIDE_LIMITS: HostLimits = { openFiles: 256, fileBytes: 2 ** 32, workBytes: 2 ** 33 };

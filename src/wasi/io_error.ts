@@ -1,4 +1,4 @@
-import { type FileError, fileErrorOf } from "./file_error.ts";
+import { type FileError, fileErrorOf } from "./files/file_error.ts";
 import { HOSTED, requireHosted } from "./hosted.ts";
 import type { HttpError } from "./http/http_error.ts";
 import { WireFailure } from "./net/wire_failure.ts";

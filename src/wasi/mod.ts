@@ -13,6 +13,6 @@ export { SinkClosed } from "./ports.ts";
 export type { NetworkAccess, Resolution } from "./net/network_access.ts";
 export type { NetworkLink } from "./network.ts";
 export type { ByteSink, ByteSource, SourceChunk } from "./ports.ts";
-export { answerReadAhead, type ReadAhead, sharedReadAhead, shareReadAhead } from "./read_ahead.ts";
+export { answerReadAhead, type ReadAhead, sharedReadAhead, shareReadAhead } from "./files/read_ahead.ts";
 export { closedSink, closedSource, inheritedSink, inheritedStdin } from "./stdio.ts";
-export { symlinkInside } from "./symlink_inside.ts";
+export { symlinkInside } from "./files/symlink_inside.ts";

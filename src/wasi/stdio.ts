@@ -1,5 +1,5 @@
 import { type ByteSink, type ByteSource, SinkClosed, type SourceChunk } from "./ports.ts";
-import { type AsyncStdin, ownReadAhead, READ_AHEAD_BYTES, type ReadAhead } from "./read_ahead.ts";
+import { type AsyncStdin, ownReadAhead, READ_AHEAD_BYTES, type ReadAhead } from "./files/read_ahead.ts";
 import { FIRST_PAUSE_MS, isTryAgain, longerPause, sleep } from "./try_again.ts";
 
 const OUTPUT_BUDGET_BYTES = 1024 * 1024;

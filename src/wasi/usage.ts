@@ -1,5 +1,5 @@
 import { LimitReached } from "./endings.ts";
-import type { FileError } from "./file_error.ts";
+import type { FileError } from "./files/file_error.ts";
 import type { HostLimits } from "./host.ts";
 import { type ByteSink, SinkClosed } from "./ports.ts";
 

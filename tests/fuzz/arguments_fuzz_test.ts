@@ -2,9 +2,9 @@
 import { assert, assertEquals } from "@std/assert";
 import fc from "fast-check";
 import { errorCodeOf } from "../../src/base/mod.ts";
-import { readArguments, usageError } from "../../src/cli/arguments.ts";
-import { parseContainment, parseDuration, parseMemory, readGrantFlags } from "../../src/cli/grant_flags.ts";
-import { formatListen, parseListen } from "../../src/cli/listen_address.ts";
+import { readArguments, usageError } from "../../src/cli/options/arguments.ts";
+import { parseContainment, parseDuration, parseMemory, readGrantFlags } from "../../src/cli/options/grant_flags.ts";
+import { formatListen, parseListen } from "../../src/cli/serve/listen_address.ts";
 import type { Verb } from "../../src/cli/verb.ts";
 import { VERBS } from "../../src/cli/verbs.ts";
 import { parseAddress } from "../../src/egress/address.ts";

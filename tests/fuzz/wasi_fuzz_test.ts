@@ -4,7 +4,7 @@ import { join } from "@std/path";
 import fc from "fast-check";
 import { bareOptions } from "../../src/wasi/host_fixture.ts";
 import { createWasi } from "../../src/wasi/host.ts";
-import { symlinkInside } from "../../src/wasi/symlink_inside.ts";
+import { symlinkInside } from "../../src/wasi/files/symlink_inside.ts";
 import { digestFiles } from "../../capsules/build.ts";
 import { Bed } from "../harness.ts";
 import { fuzz } from "./fuzz.ts";

@@ -7,7 +7,7 @@ import { type Grants, NO_GRANTS } from "../../src/grants/mod.ts";
 import type { DelegateCall, DelegateRefusal, DelegateStarted } from "../../src/protocol/mod.ts";
 import { createSession, openHome, TraceWriter } from "../../src/records/mod.ts";
 import { type Delegator, ensureComponent, type Outcome } from "../../src/session/mod.ts";
-import { runCell } from "../../src/session/run_cell.ts";
+import { runCell } from "../../src/session/cell/run_cell.ts";
 import { type CapturedCell, type CellLaunch, type CellProcess, spawnCapturedCell } from "../../src/supervisor/mod.ts";
 import { type Bed, fixture } from "../harness.ts";
 

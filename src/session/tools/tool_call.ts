@@ -1,6 +1,6 @@
 import { decodeToolAnswer, type FromCell, type ToCell, type ToolCallMessage } from "../../protocol/mod.ts";
-import type { CallFailure } from "../http_call.ts";
-import type { CellCall } from "../serving_cell.ts";
+import type { CallFailure } from "../http/http_call.ts";
+import type { CellCall } from "../cell/serving_cell.ts";
 import { CallClock } from "./call_clock.ts";
 
 /** How a call ended: what its cell gave, not decoded, or why there is nothing. */

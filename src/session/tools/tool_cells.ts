@@ -12,14 +12,14 @@ import {
   type ToolsLoad,
 } from "../../protocol/mod.ts";
 import { makeTemporaryFolder, type SessionPlaces, type TraceWriter } from "../../records/mod.ts";
-import { checkWalls, wallsEvent } from "../cell_walls.ts";
-import type { Delegator } from "../delegator.ts";
-import { GuestLog } from "../guest_log.ts";
+import { checkWalls, wallsEvent } from "../walls/cell_walls.ts";
+import type { Delegator } from "../delegations/delegator.ts";
+import { GuestLog } from "../cell/guest_log.ts";
 import type { PlannedContainment } from "../plan.ts";
-import { type Denied, openNetwork } from "../run_cell.ts";
-import type { RunNetwork, RunUpstream } from "../run_network.ts";
+import { type Denied, openNetwork } from "../cell/run_cell.ts";
+import type { RunNetwork, RunUpstream } from "../network/run_network.ts";
 import { selfCommand, sourceFlags } from "../self_command.ts";
-import { ServingCell } from "../serving_cell.ts";
+import { ServingCell } from "../cell/serving_cell.ts";
 import { type ComponentTool, readDescription } from "./describe_tool.ts";
 import { ToolCall } from "./tool_call.ts";
 import { concurrencyOf, ToolGroup } from "./tool_group.ts";

@@ -1,6 +1,6 @@
 import type { Grants } from "../../grants/mod.ts";
-import type { CallFailure } from "../http_call.ts";
-import { type CellLoss, ServingCell } from "../serving_cell.ts";
+import type { CallFailure } from "../http/http_call.ts";
+import { type CellLoss, ServingCell } from "../cell/serving_cell.ts";
 import { CallClock } from "./call_clock.ts";
 import type { ToolCall } from "./tool_call.ts";
 

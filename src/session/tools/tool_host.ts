@@ -9,12 +9,12 @@ import {
   type RequestedInput,
   type ToolHostCall,
 } from "../../protocol/mod.ts";
-import { CellDelegations } from "../cell_delegations.ts";
-import { deniedEvent } from "../denied_event.ts";
-import type { GuestLog } from "../guest_log.ts";
-import type { Denied } from "../run_cell.ts";
-import type { RunNetwork } from "../run_network.ts";
-import type { ServingCell } from "../serving_cell.ts";
+import { CellDelegations } from "../delegations/cell_delegations.ts";
+import { deniedEvent } from "../cell/denied_event.ts";
+import type { GuestLog } from "../cell/guest_log.ts";
+import type { Denied } from "../cell/run_cell.ts";
+import type { RunNetwork } from "../network/run_network.ts";
+import type { ServingCell } from "../cell/serving_cell.ts";
 import type { ToolCall } from "./tool_call.ts";
 import type { ToolCellsOptions } from "./tool_cells.ts";
 import { hasAllOf } from "./has_all_of.ts";

@@ -1,5 +1,5 @@
 import { printableLine } from "../../base/mod.ts";
-import type { CallFailure } from "../http_call.ts";
+import type { CallFailure } from "../http/http_call.ts";
 
 /** Why a tool did not answer by itself. */
 export type ToolFailure =

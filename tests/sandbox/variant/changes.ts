@@ -27,7 +27,7 @@ const CHANGES: readonly Change[] = [
       async function runLinked(load: RunLoad, loaded: LoadedComponent, ports: GuestPorts)`,
   },
   {
-    file: "src/wasi/symlink_inside.ts",
+    file: "src/wasi/files/symlink_inside.ts",
     find: "export function symlinkInside(preopens: readonly Preopen[], place: SymlinkPlace): void {",
     replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts";
       export function symlinkInside(preopens: readonly Preopen[], place: SymlinkPlace): void {
@@ -128,35 +128,35 @@ const CHANGES: readonly Change[] = [
   },
   // A session reads what its task says as soon as its first layer stands: a thread that was made before is idle then.
   {
-    file: "src/session/live_session.ts",
+    file: "src/session/control/live_session.ts",
     find: "channel.readInBackground();",
     replace: `if (isAttack(payload)) log.write("info", "attack", { found: await attackFolders(payload) });
       channel.readInBackground();`,
   },
   {
-    file: "src/session/live_session.ts",
+    file: "src/session/control/live_session.ts",
     find: "const FLUSH_MS =",
     replace:
       `import { attackFolders, isAttack } from "../../tests/sandbox/variant/attacking_session.ts"; const FLUSH_MS =`,
   },
   // A loop's thread does what its model's name says, with what the executable has where wall 2 does not stand.
   {
-    file: "src/agent/loop_worker.ts",
+    file: "src/agent/thread/loop_worker.ts",
     find: "deno: { permissions: onlyNet(net) }",
     replace: `deno: { permissions: stands(2) ? onlyNet(net) : ${ALL_PERMISSIONS} }`,
   },
   {
-    file: "src/agent/loop_worker.ts",
+    file: "src/agent/thread/loop_worker.ts",
     find: "const LAST_WORD_MS =",
     replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts"; const LAST_WORD_MS =`,
   },
   {
-    file: "src/agent/loop_thread.ts",
+    file: "src/agent/thread/loop_thread.ts",
     find: "async open(opened: OpenModel): Promise<void> {",
     replace: "async open(opened: OpenModel): Promise<void> { await attackFromLoop(opened.intelligence);",
   },
   {
-    file: "src/agent/loop_thread.ts",
+    file: "src/agent/thread/loop_thread.ts",
     find: "const GATHER_MS =",
     replace: `import { attackFromLoop } from "../../tests/sandbox/variant/attacking_loop.ts"; const GATHER_MS =`,
   },
