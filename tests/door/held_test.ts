@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
+import { join } from "@std/path";
 
-const PROGRAM = new URL("./held_door.ts", import.meta.url).pathname;
+const PROGRAM = join(import.meta.dirname!, "held_door.ts");
 /** Code that the engine improves while it runs would be counted as held. */
 const FLAGS = "--expose-gc,--no-opt,--no-maglev,--no-sparkplug,--no-lazy-feedback-allocation";
 const ROUNDS = 100;

@@ -5,9 +5,12 @@
  * which is the task as it was accepted.
  *
  * ```sh
- * deno run -A tests/door/load.ts 120          # the door alone, whose work is nothing
- * deno run -A tests/door/load.ts 120 --dist   # dist/boll serve --queue 9999, of a guest
+ * deno run -A tests/door/load.ts 120                    # the door alone, whose work is nothing
+ * deno run -A tests/door/load.ts 100 200 --held --named # 200 messages a second, what its heap holds too, tasks in a folder
+ * deno run -A tests/door/load.ts 120 --dist             # dist/boll serve --queue 9999, of a guest
  * ```
+ *
+ * Finding out what a heap holds stops the door for a moment: with `--held`, times say less.
  *
  * @module
  */
@@ -17,19 +20,21 @@ import { ask, message, request, WireConnection } from "./wire_client.ts";
 
 const READERS = 200;
 const STRANGERS = 64;
-const PER_SECOND = 50;
+const TOLD_PER_SECOND = 50;
 const SENDERS = 8;
-const words = Deno.args.filter((word) => word !== "--dist");
-const seconds = Number(words[0] ?? 120);
+/** After so many messages it is told how much memory the door has. */
+const LOOKS = [0, 2_000, 4_000, 6_000, 12_000, 20_000];
+const [seconds = 120, perSecond = 50] = Deno.args.filter((word) => !word.startsWith("--")).map(Number);
+const [isDist, isNamed, isHeld] = ["--dist", "--named", "--held"].map((word) => Deno.args.includes(word));
 
-await using target = Deno.args.includes("--dist") ? await openExecutable() : await openSource();
-const memory = [residentMiB(target)];
+await using target = isDist ? await openExecutable() : await openSource({ isNamed: isNamed! });
+const memory: { messages: number; residentMiB: number; heldMiB?: number }[] = [];
 const strangers = await Promise.all(Array.from({ length: STRANGERS }, () => WireConnection.open(target.answering)));
 const started = JSON.parse((await ask(target.talking, rpc(target.talk))).body).result.task.id;
 const { heard, silent } = await read(target, started);
 const accepted = await send(target);
 const metrics = (await ask(target.talking, { method: "GET", path: "/metrics", headers: target.headers })).body;
-memory.push(residentMiB(target));
+await look(accepted.length);
 await ask(target.talking, { method: "POST", path: `/v1/tasks/${started}:cancel`, headers: target.headers });
 const { heard: counts, lost } = await heard;
 const told = await hearsError(silent);
@@ -46,7 +51,7 @@ console.log(JSON.stringify(
     eventsLost: lost,
     slowReaders: { dropped: gauge(target.dropped), told },
     connectionsWithoutToken: { opened: STRANGERS, held: gauge("boll_door_connections_unknown") },
-    memoryMiB: memory,
+    memory,
   },
   null,
   2,
@@ -80,16 +85,17 @@ async function hearsError(connection: WireConnection): Promise<boolean> {
 /** From the time of each message to its answer, ms. */
 async function send({ answering: port, message }: LoadTarget): Promise<number[]> {
   const startedAt = performance.now();
-  const total = seconds * PER_SECOND;
+  const total = seconds * perSecond;
   let next = 0;
   const found = await Promise.all(Array.from({ length: SENDERS }, async () => {
     using connection = await WireConnection.open(port);
     const times: number[] = [];
     for (let count = next++; count < total; count = next++) {
-      const at = startedAt + count * 1_000 / PER_SECOND;
+      const at = startedAt + count * 1_000 / perSecond;
       const wait = at - performance.now();
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
-      await connection.send(request(port, rpc(message(count))));
+      if (LOOKS.includes(count)) await look(count);
+      await connection.send(request(port, rpc(message(count, count % Math.ceil(perSecond / TOLD_PER_SECOND) === 0))));
       const { body } = await connection.reply();
       if (!body.includes("TASK_STATE_SUBMITTED")) throw new Error(`a message was answered ${body.slice(0, 300)}`);
       times.push(performance.now() - at);
@@ -103,7 +109,13 @@ function gauge(name: string): number {
   return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(metrics)?.[1] ?? NaN);
 }
 
-function residentMiB({ pid }: LoadTarget): number {
-  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))!;
-  return Math.round(Number(kib) / 1024);
+/** What memory the door has now, and what of its heap is more than garbage. */
+async function look(messages: number): Promise<void> {
+  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(Deno.readTextFileSync(`/proc/${target.pid}/status`))!;
+  const held = isHeld ? await target.heldBytes?.() : undefined;
+  memory.push({
+    messages,
+    residentMiB: Math.round(Number(kib) / 1024),
+    ...(held !== undefined && { heldMiB: Math.round(held / 1024 / 102.4) / 10 }),
+  });
 }

@@ -15,43 +15,56 @@ export interface LoadTarget extends AsyncDisposable {
   readonly headers: Readonly<Record<string, string>>;
   /** The message that starts the task that is read. */
   readonly talk: string;
-  /** The message that comes so often. */
-  message(count: number): string;
+  /** The message that comes so often, and whether the readers hear of it. */
+  message(count: number, isTold: boolean): string;
   /** The process that the door is in. */
   readonly pid: number;
   /** The name of the metric that counts the readers that were too slow. */
   readonly dropped: string;
+  /** What its heap holds once all garbage is gone, bytes; absent where nobody can ask for that. */
+  heldBytes?(): Promise<number>;
 }
 
 const VERSION = { "a2a-version": "1.0" };
+/** A message that begins so is not told to readers. */
+export const QUIET = "quiet";
 const FILLER = "x".repeat(500);
 const LONG_FILLER = "x".repeat(2_000);
 
-/** Doors whose work is nothing, and a task that says something for each message. */
-export async function openSource(): Promise<LoadTarget> {
+/** Doors whose work is nothing, and a task that says something for each message; named ones keep theirs in a folder. */
+export async function openSource({ isNamed }: { readonly isNamed: boolean }): Promise<LoadTarget> {
+  const folder = isNamed ? Deno.makeTempDirSync() : undefined;
+  const program = join(import.meta.dirname!, "load_doors.ts");
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "--allow-all", "--no-check", join(import.meta.dirname!, "load_doors.ts")],
-    stdin: "null",
+    args: ["run", "--quiet", "--allow-all", "--no-check", "--v8-flags=--expose-gc", program, ...folder ? [folder] : []],
+    stdin: "piped",
     stdout: "piped",
   }).spawn();
-  let said = "";
-  for await (const text of child.stdout.pipeThrough(new TextDecoderStream()).values({ preventCancel: true })) {
-    said += text;
-    if (said.endsWith("\n")) break;
-  }
-  const [talking, answering] = said.trim().split(" ").map(Number) as [number, number];
+  const stdout = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const stdin = child.stdin.getWriter();
+  // It says a line when it is asked, and nothing else.
+  const line = async () => {
+    let said = "";
+    while (!said.endsWith("\n")) said += (await stdout.read()).value ?? "\n";
+    return said;
+  };
+  const [talking, answering] = (await line()).split(" ").map(Number) as [number, number];
   return {
     talking,
     answering,
     headers: VERSION,
     talk: "go",
-    message: (count) => `${count} ${FILLER}`,
+    message: (count, isTold) => `${isTold ? "" : QUIET} ${count} ${FILLER}`,
     pid: child.pid,
     dropped: "boll_load_dropped",
+    async heldBytes() {
+      await stdin.write(new Uint8Array(1));
+      return Number(await line());
+    },
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
-      await child.stdout.cancel().catch(() => {});
-      await child.status;
+      await Promise.allSettled([stdout.cancel(), stdin.close(), child.status]);
+      if (folder !== undefined) Deno.removeSync(folder, { recursive: true });
     },
   };
 }
