@@ -24,6 +24,9 @@ export interface EventLogLimits {
   readonly readerEvents: number;
 }
 
+/** A reader takes so much at once, characters, or one event: one that stalls holds no more, and then hears that it lags. */
+const MAX_TAKEN = 64 * 1024;
+
 /** All that was said of one task, the last of it kept; and who listens. */
 export class EventLog {
   readonly #epoch = crypto.randomUUID().slice(0, 8);
@@ -122,18 +125,20 @@ interface ReaderLog {
 /** One that listens to a task, at its own pace up to a bound. */
 export class EventReader {
   readonly #log: ReaderLog;
-  #waiting: TaskEvent[];
+  /** What it comes back for: however much, it is not behind with that. */
+  #missed: TaskEvent[];
+  #waiting: TaskEvent[] = [];
   #wake: ((item: ReaderItem) => void) | undefined;
   #hasLagged = false;
   #isOver = false;
   #closedWith: TaskEvent | undefined;
 
   constructor(missed: readonly TaskEvent[], log: ReaderLog) {
-    this.#waiting = [...missed];
+    this.#missed = [...missed];
     this.#log = log;
   }
 
-  /** All that waits for it, or what comes next. One caller at a time. */
+  /** The first of what waits for it, or what comes next. One caller at a time. */
   next(): Promise<ReaderItem> {
     const item = this.#take();
     if (item !== undefined) return Promise.resolve(item);
@@ -149,7 +154,7 @@ export class EventReader {
   offer(event: TaskEvent, most: number): boolean {
     if (this.#waiting.length >= most) {
       this.#hasLagged = true;
-      this.#waiting = [];
+      this.#missed = this.#waiting = [];
       return false;
     }
     this.#waiting.push(event);
@@ -175,9 +180,9 @@ export class EventReader {
       this.#isOver = true;
       return { kind: "lagged" };
     }
-    if (this.#waiting.length > 0) {
-      const events = this.#waiting;
-      this.#waiting = [];
+    const waiting = this.#missed.length > 0 ? this.#missed : this.#waiting;
+    if (waiting.length > 0) {
+      const events = waiting.splice(0, fitting(waiting));
       this.#closedWith = events.at(-1)!.closes ? events.at(-1) : undefined;
       return { kind: "events", events };
     }
@@ -200,4 +205,11 @@ export class EventReader {
     this.#wake = undefined;
     wake?.(item);
   }
+}
+
+/** How many of the first are taken together. */
+function fitting(events: readonly TaskEvent[]): number {
+  let [count, length] = [1, events[0]!.json.length];
+  while (count < events.length && (length += events[count]!.json.length) <= MAX_TAKEN) count++;
+  return count;
 }

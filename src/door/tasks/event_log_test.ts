@@ -88,6 +88,32 @@ Deno.test("EventLog: one event too many drops a reader that takes none, tells it
   assertEquals(await slow.hear(), ["lagged", "end"]);
 });
 
+Deno.test("EventLog: whoever comes back for more than a reader may be behind is not behind with that, but with what is new", async () => {
+  const log = new EventLog(LIMITS);
+  const start = log.position;
+  for (const json of ["a", "b", "c", "d"]) log.publish(json, false);
+  const [back, slow] = [new Ear(log.resume(start)), new Ear(log.resume(start))];
+  for (const json of ["e", "f", "g"]) assertEquals(log.publish(json, false), 0);
+  assertEquals(await back.hear(), ["a", "b", "c", "d", "e", "f", "g"]);
+  assertEquals(log.publish("h", false), 1);
+  assertEquals([await back.hear(), await slow.hear()], [["h"], ["lagged", "end"]]);
+});
+
+Deno.test("EventLog: a reader takes 64 Ki characters at once and no more; when it was too slow meanwhile, it hears that next", async () => {
+  const log = new EventLog({ replayEvents: 9, replayBytes: 1_000_000, readerEvents: 4 });
+  const reader = log.subscribe();
+  const take = async () => {
+    const item = await reader.next();
+    return item.kind === "events" ? item.events.map(({ json }) => json.length) : item.kind;
+  };
+  for (const length of [30_000, 35_536, 1, 100_000]) log.publish("x".repeat(length), false);
+  assertEquals([await take(), await take(), await take()], [[30_000, 35_536], [1], [100_000]]);
+  for (const length of [30_000, 35_536, 1, 1]) log.publish("x".repeat(length), false);
+  assertEquals(await take(), [30_000, 35_536]);
+  assertEquals([log.publish("x", false), log.publish("x", false), log.publish("x", false)], [0, 0, 1]);
+  assertEquals([await take(), await take()], ["lagged", "end"]);
+});
+
 Deno.test("EventLog: an old question in a replay does not end it; the end of the log does", async () => {
   const log = new EventLog(LIMITS);
   const start = log.position;
