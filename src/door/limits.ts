@@ -24,6 +24,8 @@ export interface DoorLimits {
   readonly unknownConnections: number;
   /** How long a client has at least to show its token, ms. */
   readonly unknownMs: number;
+  /** Requests of a connection from which no token came; their answers must fit in what the kernel keeps for who reads none. */
+  readonly unknownRequests: number;
   /** Connections at all. */
   readonly connections: number;
   /** Events of a task that are kept for readers that come back. */
@@ -59,6 +61,7 @@ export const DEFAULT_LIMITS: DoorLimits = {
   liveBytes: 128 * 1024 * 1024,
   unknownConnections: 32,
   unknownMs: 250,
+  unknownRequests: 8,
   connections: 1024,
   replayEvents: 512,
   replayBytes: 16 * 1024 * 1024,

@@ -63,7 +63,7 @@ export class WireReader {
 }
 
 /** Writes all of it. */
-export async function writeWhole(wire: Wire, bytes: Uint8Array): Promise<void> {
+export async function writeWhole(wire: Pick<Wire, "write">, bytes: Uint8Array): Promise<void> {
   for (let written = 0; written < bytes.length;) written += await wire.write(bytes.subarray(written));
 }
 

@@ -199,6 +199,22 @@ Deno.test("unknown connections: 32 wait, one more takes the place of the oldest;
   for (const connection of [known, ...idle]) connection[Symbol.dispose]();
 });
 
+Deno.test("a connection without a token is answered eight times, one with it as often as it asks", async () => {
+  await using running = await runDoor({ work: SHOUT });
+  const { port } = running;
+  const health = request(port, { method: "GET", path: "/healthz" });
+  using stranger = await WireConnection.open(port);
+  await stranger.send(health.repeat(20));
+  for (let at = 1; at <= 8; at++) {
+    const { status, headers } = await stranger.reply();
+    assertEquals([status, headers.get("connection")], [200, at === 8 ? "close" : undefined]);
+  }
+  assertEquals(await stranger.rest(), "");
+  using known = await WireConnection.open(port);
+  await known.send(request(port, { headers: callHeaders(OWNER), body: LIST }) + health.repeat(20));
+  for (let at = 0; at <= 20; at++) assertEquals((await known.reply()).status, 200);
+});
+
 Deno.test("a crowd of 200 that know the token comes in at once, each", async () => {
   await using running = await runDoor({ work: SHOUT });
   const { port } = running;

@@ -1,6 +1,7 @@
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
+import { type Clock, SYSTEM_CLOCK } from "../../src/door/mod.ts";
 import { ManualClock } from "./manual_clock.ts";
-import { HeldWork, runDoor, SHOUT } from "./running_door.ts";
+import { HeldWork, OWNER, runDoor, SHOUT } from "./running_door.ts";
 import { ask, call, callHeaders, message, openStream, type WireEvent } from "./wire_client.ts";
 
 /** What an event says, in a word. */
@@ -181,37 +182,82 @@ Deno.test("a heartbeat comes after 15 s of silence, and none while events come",
 });
 
 Deno.test("a reader that takes nothing is told that it is behind and dropped; the work and the other readers go on", async () => {
+  await using stalled = await stallReader();
+  const { port, taskId, slow, end, reading } = stalled;
+  end({ state: "completed", answer: "done" });
+  assertEquals((await collect(reading)).map(wordOf), ["answer. done", "TASK_STATE_COMPLETED"]);
+  const told = await collect(slow.events());
+  const last = told.pop()!;
+  assertEquals([last.type, last.data.error.code], ["error", -31003]);
+  await goesOnFrom(told.at(-1)!, port, taskId);
+});
+
+Deno.test("a reader that takes no byte for 30 s is cut off within an event, never as at an end; it goes on from the last it has", async () => {
+  const clock = new ManualClock();
+  await using stalled = await stallReader(clock);
+  const { running, port, taskId, slow, end } = stalled;
+  const requests = async () => {
+    const { body } = await ask(port, { method: "GET", path: "/metrics", headers: callHeaders(OWNER) });
+    return Number(/^boll_door_requests (\d+)$/m.exec(body)?.[1]);
+  };
+  clock.advance(29_999);
+  assertEquals(await requests(), 2);
+  clock.advance(1);
+  assertEquals(await requests(), 1);
+  end({ state: "completed" });
+  const told: WireEvent[] = [];
+  await assertRejects(
+    async () => {
+      for await (const event of slow.events()) told.push(event);
+    },
+    Error,
+    "the connection ended",
+  );
+  assertEquals(running.events.filter(({ event }) => event === "readers_dropped").length, 1);
+  await goesOnFrom(told.at(-1)!, port, taskId);
+});
+
+Deno.test("drain: a reader that takes nothing holds nobody up", async () => {
+  await using stalled = await stallReader();
+  stalled.end({ state: "completed" });
+  await stalled.running.door.drain(100);
+});
+
+/** A task with a reader that has taken nothing for too long, and one that takes everything. */
+async function stallReader(clock: Clock = SYSTEM_CLOCK) {
   const work = new HeldWork();
-  await using running = await runDoor({ work });
+  const running = await runDoor({ work, clock });
   const { port, events } = running;
-  using slow = await openStream(port, "SendStreamingMessage", message("go"));
+  const slow = await openStream(port, "SendStreamingMessage", message("go"));
+  await slow.head();
   const { task, voice, end } = await work.next();
-  using quick = await openStream(port, "SubscribeToTask", { id: task.id });
+  const quick = await openStream(port, "SubscribeToTask", { id: task.id });
   await quick.head();
   const reading = quick.events();
   await reading.next();
   const filler = "x".repeat(64 * 1024);
   for (let count = 0; !events.some(({ event }) => event === "readers_dropped"); count++) {
     voice.working(`${count} ${filler}`);
-    assertStringIncludes(
-      (await reading.next()).value.data.result.statusUpdate.status.message.parts[0].text,
-      `${count} `,
-    );
+    const { status } = (await reading.next()).value.data.result.statusUpdate;
+    assertStringIncludes(status.message.parts[0].text, `${count} `);
   }
-  end({ state: "completed", answer: "done" });
-  assertEquals((await collect(reading)).map(wordOf), ["answer. done", "TASK_STATE_COMPLETED"]);
-  await slow.head();
-  const told = await collect(slow.events());
-  const last = told.pop()!;
-  assertEquals([last.type, last.data.error.code], ["error", -31003]);
-  // It comes back for the rest, and misses nothing.
-  const heard = told.at(-1)!;
-  using back = await openStream(port, "SubscribeToTask", { id: task.id }, { "last-event-id": heard.id! });
+  return {
+    ...{ running, port, taskId: task.id, slow, end, reading },
+    async [Symbol.asyncDispose]() {
+      for (const connection of [slow, quick]) connection[Symbol.dispose]();
+      await running[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** It comes back for the rest, and misses nothing. */
+async function goesOnFrom(heard: WireEvent, port: number, taskId: string): Promise<void> {
+  using back = await openStream(port, "SubscribeToTask", { id: taskId }, { "last-event-id": heard.id! });
   await back.head();
   const rest = await collect(back.events());
   assertEquals(wordOf(rest.at(-1)!), "TASK_STATE_COMPLETED");
   assertEquals(Number(rest[0]!.id!.split("-")[1]), Number(heard.id!.split("-")[1]) + 1);
-});
+}
 
 Deno.test("a question is in the status and ends stream and call; the next message for the task answers it", async () => {
   const work = new HeldWork();

@@ -78,6 +78,9 @@ export class HttpConnection {
   #isFirst = true;
   #isLast = false;
   #isBusy = false;
+  #answers = 0;
+  #writing: Promise<unknown> | undefined;
+  #letGo: (() => void) | undefined;
 
   constructor(parts: ConnectionParts, wire: Wire) {
     this.#parts = parts;
@@ -88,6 +91,11 @@ export class HttpConnection {
   /** Whether a request is under way. */
   get isBusy(): boolean {
     return this.#isBusy;
+  }
+
+  /** When its socket is gone: one that is closed within a write stays until its client takes the bytes or goes. */
+  get released(): Promise<unknown> {
+    return Promise.resolve(this.#writing).catch(() => {});
   }
 
   /** Serves it to its end. Never rejects. */
@@ -117,6 +125,7 @@ export class HttpConnection {
     try {
       this.#wire.close();
     } catch { /* it is closed */ }
+    this.#letGo?.();
   }
 
   /** One request and its answer; false when there is no further one. */
@@ -143,8 +152,9 @@ export class HttpConnection {
       await this.#answerLast(faultReply(error, this.#parts.limits.headBytes));
       return false;
     }
-    const body = new RequestBody(head, this.#reader, this.#wire);
+    const body = new RequestBody(head, this.#reader, { write: (bytes) => this.#take(bytes) });
     const reply = await this.#parts.handle(this.#requestOf(head, body));
+    if (!this.#isVouched && ++this.#answers >= this.#parts.limits.unknownRequests) this.#isLast = true;
     if (!body.isTaken || !head.keepsAlive || this.#isLast) {
       await this.#answerLast(reply, head);
       return false;
@@ -261,9 +271,18 @@ export class HttpConnection {
   async #write(bytes: Uint8Array): Promise<void> {
     for (let written = 0; written < bytes.length;) {
       this.#watch(this.#parts.limits.writeMs);
-      written += await this.#wire.write(bytes.subarray(written));
+      written += await this.#take(bytes.subarray(written));
     }
     this.#unwatch();
+  }
+
+  /** What the client takes of it. The runtime ends a read when its connection is closed, and a write not. */
+  #take(bytes: Uint8Array): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#letGo = () => reject(new Deno.errors.BadResource());
+      this.#writing = this.#wire.write(bytes);
+      this.#writing.then(resolve as (count: unknown) => void, reject);
+    });
   }
 }
 
@@ -271,10 +290,10 @@ export class HttpConnection {
 class RequestBody {
   readonly #head: RequestHead;
   readonly #reader: WireReader;
-  readonly #wire: Wire;
+  readonly #wire: Pick<Wire, "write">;
   readonly #decoder: BodyDecoder | undefined;
 
-  constructor(head: RequestHead, reader: WireReader, wire: Wire) {
+  constructor(head: RequestHead, reader: WireReader, wire: Pick<Wire, "write">) {
     this.#head = head;
     this.#reader = reader;
     this.#wire = wire;

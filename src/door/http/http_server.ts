@@ -23,6 +23,7 @@ export class HttpServer {
   readonly #unknown = new Map<HttpConnection, number>();
   #wake: (() => void) | undefined;
   readonly #accepting: Promise<void>;
+  #sockets = 0;
   #isClosing = false;
 
   constructor(options: HttpServerOptions) {
@@ -32,7 +33,7 @@ export class HttpServer {
 
   /** Open connections. */
   get connections(): number {
-    return this.#connections.size;
+    return this.#sockets;
   }
 
   /** Connections from which no token came yet. */
@@ -71,13 +72,15 @@ export class HttpServer {
 
   #serve(wire: Deno.TcpConn): void {
     const { limits, clock, handle } = this.#options;
-    if (this.#connections.size >= limits.connections) return wire.close();
+    if (this.#sockets >= limits.connections) return wire.close();
     wire.setNoDelay(true);
     const connection = new HttpConnection({ limits, clock, handle, onVouched: (known) => this.#forget(known) }, wire);
     this.#unknown.set(connection, clock.now());
-    const served = connection.serve().finally(() => {
+    this.#sockets++;
+    const served = connection.serve().then(() => {
       this.#connections.delete(connection);
       this.#forget(connection);
+      connection.released.then(() => this.#sockets--);
     });
     this.#connections.set(connection, served);
   }
