@@ -3,7 +3,7 @@ import { closeOnExec, type TerminalDescriptor, terminalDescriptors } from "./des
 import { landlockAbi, raiseLandlock, succeed, toPathRules, toPortRules } from "./landlock.ts";
 import { Libc } from "./libc.ts";
 import { applyBounds, applyLimits } from "./limits.ts";
-import { setNoDelay } from "./no_delay.ts";
+import { setNoDelay, setUserTimeout } from "./listener_options.ts";
 import { dieWithParent } from "./parent_death.ts";
 import { raiseSeccomp } from "./seccomp.ts";
 
@@ -52,6 +52,11 @@ export class ProcessHull implements Disposable {
   /** Connections accepted on this process's port `port` send at once and wait for no acknowledgement. */
   setNoDelay(port: number): void {
     setNoDelay(this.#libc, port);
+  }
+
+  /** Connections accepted on this process's port `port` are reset when their client takes nothing for that time, ms. */
+  setUserTimeout(port: number, ms: number): void {
+    setUserTimeout(this.#libc, port, ms);
   }
 
   /** Sets resource limits, soft and hard, for good; core dumps are always off. @throws `hull.failed` */

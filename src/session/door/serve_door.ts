@@ -51,9 +51,9 @@ export function raiseDoorHull({ hull }: Pick<SessionWork, "hull">, rules: HullRu
 export async function serveDoor(work: SessionWork, hull: DoorHull, served: ServedDoor): Promise<RoleResult> {
   const { spec, tasks } = served;
   const { control } = work;
-  const { openDoor } = await import("../../door/mod.ts");
+  const { DEFAULT_LIMITS, openDoor } = await import("../../door/mod.ts");
   await using door = await openDoor(optionsOf(work, served));
-  hull.close();
+  hull.close(door.address.port, DEFAULT_LIMITS.writeMs);
   await served.onBound();
   using _credentials = followCredentials(door, spec, doorFolderOf(work, spec));
   control.sayReady();

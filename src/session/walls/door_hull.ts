@@ -3,11 +3,11 @@ import type { ProcessHull } from "../../hull/mod.ts";
 
 /** The walls of a session with a door, in two steps around the binding of its port. */
 export class DoorHull {
-  readonly #hull: Pick<ProcessHull, "confine"> | undefined;
+  readonly #hull: Pick<ProcessHull, "confine" | "setUserTimeout"> | undefined;
   readonly #rules: HullRules;
 
   /** `rules` are those of the session without its door; `folder` is that of a named service, which it writes. */
-  constructor(hull: Pick<ProcessHull, "confine"> | undefined, rules: HullRules, folder?: string) {
+  constructor(hull: Pick<ProcessHull, "confine" | "setUserTimeout"> | undefined, rules: HullRules, folder?: string) {
     this.#hull = hull;
     this.#rules = folder === undefined ? rules : { ...rules, write: [...rules.write, folder] };
   }
@@ -17,8 +17,9 @@ export class DoorHull {
     this.#hull?.confine({ ...this.#rules, tcpBind: [...this.#rules.tcpBind, port] });
   }
 
-  /** The port is bound: nothing is any more. */
-  close(): void {
+  /** The port is bound: nothing is any more. Who takes nothing there for that time, ms, is cut off by the kernel. */
+  close(port: number, stalledMs: number): void {
+    this.#hull?.setUserTimeout(port, stalledMs);
     this.#hull?.confine(this.#rules);
   }
 }

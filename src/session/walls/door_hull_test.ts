@@ -13,7 +13,8 @@ const CONFIG = join(import.meta.dirname!, "../../../deno.json");
 const isHeld = probeHull().landlockAbi >= 4;
 
 Deno.test({
-  name: "DoorHull: the port is bound and answers; no second one is, before or after, and nobody is connected to",
+  name:
+    "DoorHull: the port is bound and answers; no second one is, before or after, and nobody is connected to; who takes nothing is cut off",
   ignore: !isHeld,
   async fn() {
     const folder = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "boll-door-" }));
@@ -48,6 +49,9 @@ Deno.test({
       const client = Deno.createHttpClient({ poolMaxIdlePerHost: 0 });
       assertEquals(await (await fetch(`http://127.0.0.1:${script.port}/`, { client })).text(), "open");
       client.close();
+      using stalled = await Deno.connect({ hostname: "127.0.0.1", port: script.port });
+      await stalled.write(new TextEncoder().encode("GET /endless HTTP/1.1\r\nhost: x\r\n\r\n"));
+      assertEquals(new TextDecoder().decode((await reader.read()).value), "cut off\n");
       await reader.cancel();
     } finally {
       await child.stdin.close();
