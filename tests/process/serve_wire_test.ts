@@ -1,69 +1,41 @@
-/** The executable's door as others meet it: with the official client, and with bytes that no client sends. */
-import { assertEquals, assertRejects } from "@std/assert";
-import { type Task, TaskState } from "@a2a-js/sdk";
-import { answerOf, clientOf, sending, TRANSPORTS, words } from "../door/sdk_client.ts";
-import { ask, request, type RequestOptions, WireConnection } from "../door/wire_client.ts";
-import { forExecutable, REPOSITORY } from "../harness.ts";
+/** The executable's door and bytes that no client sends, or none that takes what it asked for. */
+import { assert, assertEquals, assertLess } from "@std/assert";
+import { ask, message, openStream, request, type RequestOptions, WireConnection } from "../door/wire_client.ts";
+import { forExecutable } from "../harness.ts";
 import { assertNothingLeft } from "./leftovers.ts";
-import { serve } from "./served.ts";
+import { serve, type Served, type WireTask } from "./served.ts";
 
-for (const transport of TRANSPORTS) {
-  forExecutable(
-    `serve: the SDK's client by ${transport}: send, stream, resubscribe, get, list, cancel; an agent asks it back`,
-    async (bed) => {
-      const served = await serve(bed);
-      const client = await clientOf(served.url, transport, served.token!);
-      const task = await client.sendMessage(sending("1 + 1")) as Task;
-      assertEquals([task.status!.state, answerOf(task)], [TaskState.TASK_STATE_COMPLETED, "2\n"]);
-      const streamed = await words(client.sendMessageStream(sending("2 + 2")));
-      assertEquals([streamed[0], streamed.at(-1)], ["task TASK_STATE_SUBMITTED", "TASK_STATE_COMPLETED"]);
-      assertEquals(streamed.filter((word) => word.startsWith('"')).join(""), '"4\n"""');
+const portOf = ({ url }: Served) => Number(new URL(url).port);
+const headersOf = ({ token }: Served) => ({ "authorization": `Bearer ${token}`, "a2a-version": "1.0" });
 
-      const running = await client.sendMessage(
-        sending(`printError("at work"); for (;;) {}`, { returnImmediately: true }),
-      ) as Task;
-      const watching = client.resubscribeTask({ tenant: "", id: running.id });
-      await watching.next();
-      await served.untilLogged("at work");
-      const canceled = await client.cancelTask({ tenant: "", id: running.id, metadata: undefined });
-      assertEquals(canceled.status!.state, TaskState.TASK_STATE_CANCELED);
-      assertEquals((await words(watching)).at(-1), "TASK_STATE_CANCELED");
-      const got = await client.getTask({ tenant: "", id: task.id, historyLength: 0 });
-      assertEquals([answerOf(got), got.history], ["2\n", []]);
-      const listed = await client.listTasks({
-        tenant: "",
-        contextId: "",
-        status: TaskState.TASK_STATE_COMPLETED,
-        pageSize: 1,
-        pageToken: "",
-        statusTimestampAfter: undefined,
-      });
-      assertEquals([listed.tasks.length, listed.totalSize], [1, 2]);
-      const stranger = await clientOf(served.url, transport, "wrong");
-      await assertRejects(() => stranger.sendMessage(sending("1")), Error);
-      assertEquals(await served.stop(), 0);
+/** The value of a metric without labels. */
+async function metricOf(served: Served, name: string): Promise<number> {
+  const { body } = await ask(portOf(served), { method: "GET", path: "/metrics", headers: headersOf(served) });
+  return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(body)?.[1]);
+}
 
-      const agent = await serve(bed, { capsule: `${REPOSITORY}/capsules/assistant` });
-      const talker = await clientOf(agent.url, transport, agent.token!);
-      const asked = await talker.sendMessage(sending("hello")) as Task;
-      assertEquals(asked.status!.state, TaskState.TASK_STATE_INPUT_REQUIRED);
-      const answered = await talker.sendMessage(sending("Ada", { taskId: asked.id })) as Task;
-      assertEquals(
-        [answered.id, answerOf(answered)],
-        [asked.id, "Good day. I know your name now, and how people are greeted here."],
-      );
-      assertEquals(await agent.stop(), 0);
-      assertNothingLeft(bed);
-    },
-  );
+/** Asks for that many tasks that are not there, a hundred at a time. */
+async function askForUnknown(served: Served, count: number): Promise<void> {
+  using connection = await WireConnection.open(portOf(served));
+  for (let asked = 0; asked < count; asked += 100) {
+    const ids = Array.from({ length: 100 }, () => `tsk_${crypto.randomUUID().replaceAll("-", "")}`);
+    const headers = headersOf(served);
+    await connection.send(
+      ids.map((id) => request(portOf(served), { method: "GET", path: `/v1/tasks/${id}`, headers })).join(""),
+    );
+    for (const id of ids) assertEquals((await connection.reply()).status, 404, id);
+  }
+}
+
+function residentBytes(pid: number): number {
+  return 1024 * Number(/^VmRSS:\s+(\d+) kB$/m.exec(Deno.readTextFileSync(`/proc/${pid}/status`))![1]);
 }
 
 forExecutable(
   "serve: what no client sends is refused on the wire: heads, bodies, chunks, places and pages of elsewhere; it goes on",
   async (bed) => {
     const served = await serve(bed);
-    const port = Number(new URL(served.url).port);
-    const known = { "authorization": `Bearer ${served.token}`, "a2a-version": "1.0" };
+    const [port, known] = [portOf(served), headersOf(served)];
     const json = { ...known, "content-type": "application/json" };
     const status = async (options: RequestOptions) => (await ask(port, options)).status;
     const said = async (text: string) => {
@@ -100,6 +72,66 @@ forExecutable(
       totalSize: 0,
     });
     assertEquals((await served.send("1 + 1")).status.state, "TASK_STATE_COMPLETED");
+    assertEquals(await served.stop(), 0);
+    assertNothingLeft(bed);
+  },
+);
+
+forExecutable(
+  "serve: a reader that takes nothing is dropped while its task goes on, and told when it reads again; one holds no drain up",
+  async (bed) => {
+    const served = await serve(bed, { grants: { limits: { output_bytes: 1_000_000_000 } } });
+    const [port, known] = [portOf(served), headersOf(served)];
+    const talk = `const piece = bytes("x".repeat(4_096)); const out = stdout(); for (let count = 1;; count++) {
+      out.blockingWriteAndFlush(piece);
+      if (count % 64 === 0) monotonicClock.subscribeDuration(4_000_000).block();
+    }`;
+    using slow = await openStream(port, "SendStreamingMessage", message(talk), known);
+    await slow.head();
+    const dropped = () => metricOf(served, "boll_door_readers_dropped_total");
+    while (await dropped() === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    const { tasks: [{ id, status }] } = (await served.call("ListTasks", {}))["result"] as { tasks: [WireTask] };
+    assertEquals(status.state, "TASK_STATE_WORKING");
+    const told = await Array.fromAsync(slow.events());
+    const last = told.pop()!;
+    assertEquals([last.type, last.data.error.code], ["error", -31003]);
+    // It comes back for the next, and takes nothing again: it stays so while the session ends.
+    using back = await openStream(port, "SubscribeToTask", { id }, { ...known, "last-event-id": told.at(-1)!.id! });
+    await back.head();
+    const [epoch, number] = told.at(-1)!.id!.split("-");
+    const { value: first } = await back.events().next();
+    const isGap = first!.data.result.task?.metadata["boll/gap"] !== undefined;
+    assertEquals(isGap || first!.id === `${epoch}-${Number(number) + 1}`, true);
+    while (await dropped() === 1) await new Promise((resolve) => setTimeout(resolve, 20));
+    assertEquals((await served.cancel(id)).status.state, "TASK_STATE_CANCELED");
+    assertEquals([await dropped(), await served.stop()], [2, 0]);
+    assertNothingLeft(bed);
+  },
+);
+
+forExecutable(
+  "serve: strangers that never end a head are 32 and no more, and hold nobody up; ids that nobody gave leave nothing",
+  async (bed) => {
+    const served = await serve(bed);
+    const port = portOf(served);
+    const slow = await Promise.all(Array.from({ length: 32 }, async (_, at) => {
+      const connection = await WireConnection.open(port);
+      await connection.send(`POST / HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nx-slow: ${"a".repeat(at)}`);
+      return connection;
+    }));
+    try {
+      const pushedOut = Promise.race(slow.map((connection) => connection.rest()));
+      // Whoever knows the token comes in all the same, in the place of the oldest.
+      assertEquals((await served.send("1 + 1")).status.state, "TASK_STATE_COMPLETED");
+      assertEquals(await pushedOut, "");
+      assert(await metricOf(served, "boll_door_connections_unknown") <= 32);
+      await askForUnknown(served, 2_000);
+      const before = residentBytes(served.sessionPid);
+      await askForUnknown(served, 8_000);
+      assertLess(residentBytes(served.sessionPid) - before, 16 * 1024 * 1024);
+    } finally {
+      for (const connection of slow) connection[Symbol.dispose]();
+    }
     assertEquals(await served.stop(), 0);
     assertNothingLeft(bed);
   },
