@@ -1,6 +1,6 @@
-/** Whose words a block holds: a tool's, a task's (by its origin), a skill's, a delegated capsule's, a peer's. */
+/** Whose words a block holds: a tool's, a task's (by its origin), a skill's, a delegated capsule's, a peer's, a file's. */
 export interface ForeignSource {
-  readonly kind: "tool" | "task" | "skill" | "delegation" | "peer";
+  readonly kind: "tool" | "task" | "skill" | "delegation" | "peer" | "file";
   /** Kept: `[A-Za-z0-9._-]`, at most 64; the rest is `_`. */
   readonly name: string;
 }
@@ -11,7 +11,7 @@ const MAX_NAME_LENGTH = 64;
 // What a reader does not see, and a model may read over: format characters, fillers, variation selectors, controls.
 const UNSEEN = String.raw`\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}`;
 const DASH = String.raw`[\p{Pd}\u2212]`;
-const LETTERS = Array.from(TAG, (letter) => letter === "-" ? DASH : letter).join(`[${UNSEEN}]*`);
+const LETTERS = Array.from(TAG, (letter) => letter === "-" ? DASH : letter).join(String.raw`[\s${UNSEEN}]*`);
 const LOOK_ALIKE = new RegExp(String.raw`<(?=[\s/${UNSEEN}]*${LETTERS})`, "giu");
 
 /**

@@ -51,6 +51,7 @@ Deno.test("fence: every look-alike of an opener or closer loses its `<`, other t
     assertEquals(body(fence(TOOL, plain)), plain);
   }
   assertEquals(body(fence(TOOL, "<<</untrusted-content>")), "<<‹/untrusted-content>");
+  assertEquals(body(fence(TOOL, "< / untrusted - content >")), "‹ / untrusted - content >");
 });
 
 Deno.test("fence: whatever stands in it, also a fenced block, there is one opener and one closer", () => {

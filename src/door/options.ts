@@ -56,6 +56,8 @@ export interface DoorOptions {
   readonly names: readonly string[];
   readonly card: DoorCard;
   readonly work: DoorWork;
+  /** Files of a message are texts, whatever their type, of so many bytes together at most; absent: as the card has it. */
+  readonly maxTextBytes?: number;
   readonly credentials: Credentials;
   /** `single`: one task, then {@link Door.done}. `queue`: one after the other. */
   readonly accept: "single" | "queue";

@@ -46,6 +46,7 @@ export type TaskArtifact =
 /** An answer to a question. */
 export interface TaskAnswer {
   readonly text: string;
+  readonly files: readonly InputFile[];
   /** Whose word it is: who may answer may say less of it than of the task. */
   readonly origin: TaskOrigin;
 }

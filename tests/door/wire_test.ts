@@ -273,7 +273,7 @@ Deno.test("a question is in the status and ends stream and call; the next messag
   const wrong = await call(port, "SendMessage", message("red", { taskId: task.id, contextId: "ctx_other" }));
   assertEquals([wrong.error.code, wrong.error.message.includes("contextId")], [-32602, true]);
   const sending = call(port, "SendMessage", message("red", { taskId: task.id }));
-  assertEquals(await answer, { text: "red", origin: "user" });
+  assertEquals(await answer, { text: "red", files: [], origin: "user" });
   end({ state: "completed", answer: "painted" });
   const { result } = await sending;
   assertEquals(result.task.status.state, "TASK_STATE_COMPLETED");

@@ -6,6 +6,7 @@ import type { DoorContexts } from "./door_contexts.ts";
 import { oneByOne } from "../turn/gate_ask.ts";
 import { aborted, type TurnEnd } from "../loop/mod.ts";
 import type { AskUser } from "../tools/own_tools.ts";
+import { filesText, MAX_FILES_BYTES } from "../turn/task_text.ts";
 import { answerOf, roleResultOf } from "../turn/turn_outcome.ts";
 import type { TurnPeople } from "../turn/turn_people.ts";
 
@@ -24,11 +25,10 @@ export interface AgentDoorWorkOptions {
 const SHORTEST_TURN_MS = 12;
 
 const UNANSWERED = "nobody answered its question in time";
-const NO_FILES = "this agent takes no files";
 
 /** An agent behind a door: each task is a turn of the conversation that its sender names. */
 export class AgentDoorWork implements DoorTasks {
-  readonly takesFiles = false;
+  readonly takesFiles = { maxTextBytes: MAX_FILES_BYTES };
   readonly givesFiles = false;
   readonly #options: AgentDoorWorkOptions;
   #turns = 0;
@@ -64,9 +64,7 @@ export class AgentDoorWork implements DoorTasks {
     this.#last = NOT_RUN;
     let told: Told = { end: { state: "failed", reason: "the runtime could not run it" }, status: "crashed" };
     try {
-      told = task.files.length > 0
-        ? { end: { state: "failed", reason: NO_FILES }, status: "refused" }
-        : await this.#turn(session, task, voice);
+      told = await this.#turn(session, task, voice);
     } finally {
       await shortest;
       this.#running--;
@@ -85,6 +83,7 @@ export class AgentDoorWork implements DoorTasks {
     const turn = await session.run({
       id: task.id,
       text: task.text,
+      files: task.files,
       ...(task.origin === "user" ? {} : { stranger: task.origin }),
       isPeers: isPeers(task),
       history: contexts.get(task),
@@ -119,9 +118,11 @@ export class AgentDoorWork implements DoorTasks {
     return oneByOne(async (question, signal) => {
       if (signal.aborted) return { refused: "the task was to end" };
       try {
-        const { text, origin } = await voice.ask(question, this.#options.inputTimeoutMs);
+        const { text, files, origin } = await voice.ask(question, this.#options.inputTimeoutMs);
         // Whoever may answer may still pass on what others said.
-        return { text, isForeign: task.origin !== "user" || origin !== "user" };
+        const isForeign = task.origin !== "user" || origin !== "user";
+        // All of it is fenced once, as one answer, when any of it is foreign.
+        return { text: [text, ...filesText(files)].join("\n\n"), isForeign };
       } catch {
         if (!task.signal.aborted) unanswered.abort("unanswered");
         return { refused: "nobody answered in time" };

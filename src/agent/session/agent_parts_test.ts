@@ -118,7 +118,7 @@ Deno.test("AgentDoorWork: an answer is a stranger's word where its task or itsel
     inputTimeoutMs: 1,
   });
   const answerTo = async (task: TaskOrigin, answer: TaskOrigin) => {
-    const ask = () => Promise.resolve({ text: "this", origin: answer });
+    const ask = () => Promise.resolve({ text: "this", files: [], origin: answer });
     const about = { contextId: "ctx_1", messageId: "m", text: "go", files: [], principal: "owner", isRerun: false };
     const { signal } = new AbortController();
     await work.run({ id: newId("tsk"), ...about, origin: task, signal }, {

@@ -1,4 +1,4 @@
-import { fence, newId } from "../../base/mod.ts";
+import { newId } from "../../base/mod.ts";
 import { type Msg, readAllowedTools } from "../../protocol/control/mod.ts";
 import { remoteLauncher, type SessionWork, TurnDelegations } from "../../session/role.ts";
 import type { AgentMind } from "../thread/agent_mind.ts";
@@ -7,6 +7,7 @@ import { systemPrompt, type TurnEnd } from "../loop/mod.ts";
 import { type AskUser, delegateTool, requestInputTool, skillTool } from "../tools/own_tools.ts";
 import { seedContext } from "../door/seed_context.ts";
 import { askedTool, type DeskTool, ToolDesk } from "../tools/tool_desk.ts";
+import { type SentText, taskText } from "../turn/task_text.ts";
 import { TurnChildren } from "../turn/turn_children.ts";
 import type { TurnPeople } from "../turn/turn_people.ts";
 import { TurnFollower } from "../turn/turn_follower.ts";
@@ -24,11 +25,8 @@ export interface AgentSessionOptions {
 }
 
 /** One task of an agent. */
-export interface AgentTask {
+export interface AgentTask extends SentText {
   readonly id: string;
-  readonly text: string;
-  /** Whose word it is: not the operator's, and it is fenced. */
-  readonly stranger?: string;
   /** Peers have only a share of its tokens. */
   readonly isPeers?: boolean;
   /** The transcript before it. */
@@ -93,14 +91,13 @@ export class AgentSession {
     });
     const late = new AbortController();
     const timer = setTimeout(() => late.abort("deadline"), limits.deadline_ms);
-    const text = task.stranger === undefined ? task.text : fence({ kind: "task", name: task.stranger }, task.text);
     const now = Date.now();
     try {
       const end = await mind.run({
         input: {
           system: this.#system,
           history: task.history,
-          opening: [{ role: "user", text, ts: now }],
+          opening: [{ role: "user", text: taskText(task), ts: now }],
           ...(output_schema === undefined ? {} : { outputSchema: output_schema }),
           maxRounds: limits.max_steps,
           maxTokens: limits.max_tokens - this.#tokens,

@@ -13,7 +13,7 @@ import type { EventReader } from "./event_log.ts";
 import { type Caller, OWNER } from "../identify.ts";
 import type { DoorLimits } from "../limits.ts";
 import { GateError, LiveTask } from "./live_task.ts";
-import { readMessage } from "./read_message.ts";
+import { type MessageContent, readMessage } from "./read_message.ts";
 import { TaskLanes } from "./task_lanes.ts";
 import type { TaskPage, TaskQuery, TaskRecord, TaskStore } from "./task_store.ts";
 import { hasEnded, stateName, statusOf, taskBytes } from "./task_words.ts";
@@ -29,6 +29,7 @@ export interface TaskBoardOptions {
   readonly queueDepth: number;
   readonly isIdempotent: boolean;
   readonly inputModes: readonly string[];
+  readonly maxTextBytes?: number;
   readonly record: (event: DoorEvent) => void;
   readonly clock: Clock;
   readonly limits: DoorLimits;
@@ -112,8 +113,8 @@ export class TaskBoard {
    */
   send(message: Message, caller: Caller): LiveTask {
     if (!this.isTaking) throw new DoorBusyError();
-    const { text } = readMessage(message, this.#options.inputModes);
-    return message.taskId === "" ? this.#accept(message, caller) : this.#answer(message, text, caller);
+    const content = readMessage(message, this.#options);
+    return message.taskId === "" ? this.#accept(message, caller) : this.#answer(message, content, caller);
   }
 
   /** @throws {TaskNotFoundError} when there is none that the caller may see */
@@ -251,7 +252,7 @@ export class TaskBoard {
     return ofPeers >= all ? `${all} tasks of peers wait already` : undefined;
   }
 
-  #answer(message: Message, text: string, caller: Caller): LiveTask {
+  #answer(message: Message, content: MessageContent, caller: Caller): LiveTask {
     const { task } = this.#recordOf(message.taskId, caller);
     if (message.contextId !== "" && message.contextId !== task.contextId) {
       throw new RequestMalformedError("Take a message: message.contextId is not the task's");
@@ -260,7 +261,7 @@ export class TaskBoard {
     if (live === undefined || !live.isAsking) {
       throw new UnsupportedOperationError(`Take a message for a task: it is ${stateName(task)}, wanted input_required`);
     }
-    this.#keep(() => live.answer({ ...message, contextId: task.contextId }, { text, origin: caller.origin }));
+    this.#keep(() => live.answer({ ...message, contextId: task.contextId }, { ...content, origin: caller.origin }));
     return live;
   }
 
@@ -305,7 +306,7 @@ export class TaskBoard {
     try {
       live.work();
       const [message] = history;
-      const { text, files } = readMessage(message!, ["*"]);
+      const { text, files } = readMessage(message!, { inputModes: ["*"] });
       end = await this.#options.work.run({
         id,
         contextId,

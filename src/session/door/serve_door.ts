@@ -11,14 +11,18 @@ const DRAIN_MS = 2_000;
 /** How often it is looked whether other peers may come in by now, ms. */
 const LOOK_MS = 500;
 
+/** What a client is told of texts. What else is text is taken, too. */
+const TEXTS = ["text/plain", "text/*", "application/json"];
+
 /** What does the tasks of a door. */
 export interface DoorTasks extends DoorWork {
   /** Turns so far, how many of them did not complete, and how many run. */
   readonly tally: { readonly turns: number; readonly failed: number; readonly running: number };
   /** What the task that ended last came to. */
   readonly last: RoleResult | undefined;
-  /** Whether files may come with a message, and out of a task. */
-  readonly takesFiles: boolean;
+  /** Whether files may come with a message: any, or texts that have so many bytes together at most. */
+  readonly takesFiles: boolean | { readonly maxTextBytes: number };
+  /** Whether files may come out of a task. */
   readonly givesFiles: boolean;
   /** Whether the task that runs waits for that delegation. */
   isWaiting(delegationId: string): boolean;
@@ -75,10 +79,11 @@ function optionsOf({ places, trace }: SessionWork, { spec, tasks, card, unready 
     card: {
       skills: [{ id: name, name, description, tags: ["capsule"] }],
       ...card,
-      ...(tasks.takesFiles ? { inputModes: ["text/plain", "*"] } : {}),
+      ...(tasks.takesFiles === false ? {} : { inputModes: tasks.takesFiles === true ? ["text/plain", "*"] : TEXTS }),
       ...(tasks.givesFiles ? { outputModes: ["text/plain", "application/octet-stream"] } : {}),
     },
     work: tasks,
+    ...(typeof tasks.takesFiles === "object" ? tasks.takesFiles : {}),
     credentials: credentialsOf(spec, spec.peers),
     accept: spec.accept,
     queueDepth: spec.queue_depth,
