@@ -75,6 +75,18 @@ export interface InstantiateOptions {
    * is given up while it waits.
    */
   isStopped?(): boolean;
+  /** For an instance beside others: which of them has the thread. */
+  readonly turns?: InstanceTurns;
+}
+
+/** Told whenever an instance takes the thread and gives it back, so that who keeps it is known. */
+export interface InstanceTurns {
+  /** Its code runs from now on. */
+  enter(): void;
+  /** It runs no more: it waits, or has returned. */
+  leave(): void;
+  /** Calls `goOn`, upon which it runs, when no other does. */
+  resume(goOn: () => void): void;
 }
 
 type Link = (console: unknown, globalThis: unknown, webAssembly: unknown) => Instantiate;
@@ -90,26 +102,57 @@ function linkOf(loaded: LoadedComponent): Link {
   return link;
 }
 
-/** `WebAssembly` for one instance; with `isStopped`, what resumes a suspended call asks first. */
-function webAssemblyFor(isStopped: (() => boolean) | undefined): unknown {
-  if (isStopped === undefined) return WebAssembly;
-  const { Suspending } = WebAssembly as unknown as { Suspending: new (call: unknown) => object };
-  const guard = (call: (...args: unknown[]) => unknown) =>
-    new Suspending((...args: unknown[]) => {
-      const result = call(...args);
-      if (!(result instanceof Promise)) return result;
-      const never = new Promise<never>(() => {});
-      return result.then((value) => isStopped() ? never : value, (error) => {
-        if (isStopped()) return never;
-        throw error;
-      });
+type Call = (...args: unknown[]) => unknown;
+
+/** The part of `WebAssembly` by which the glue lets a guest wait. */
+const { Suspending, promising } = WebAssembly as unknown as {
+  readonly Suspending: new (call: Call) => object;
+  promising(call: Call): Call;
+};
+
+/** `WebAssembly` for one instance; with `isStopped` or `turns`, what resumes a suspended call asks first. */
+function webAssemblyFor({ isStopped, turns }: InstantiateOptions): unknown {
+  if (isStopped === undefined && turns === undefined) return WebAssembly;
+  return Object.freeze(Object.create(WebAssembly, {
+    Suspending: { value: guardConstructor((call) => suspending(call, isStopped ?? (() => false), turns)) },
+    ...(turns === undefined ? {} : { promising: { value: (call: Call) => taking(turns, promising(call)) } }),
+  }));
+}
+
+function suspending(call: Call, isStopped: () => boolean, turns: InstanceTurns | undefined): object {
+  return new Suspending((...args: unknown[]) => {
+    const result = call(...args);
+    if (!(result instanceof Promise)) return result;
+    turns?.leave();
+    return new Promise((resolve, reject) => {
+      const goOn = (settle: () => void) => {
+        if (turns === undefined) return void (isStopped() || settle());
+        turns.resume(() => {
+          if (isStopped()) return;
+          turns.enter();
+          settle();
+        });
+      };
+      result.then((value) => goOn(() => resolve(value)), (error) => goOn(() => reject(error)));
     });
-  return Object.freeze(Object.create(WebAssembly, { Suspending: { value: guardConstructor(guard) } }));
+  });
+}
+
+/** The same call, which has the thread until it waits for the first time or returns. */
+function taking(turns: InstanceTurns, call: Call): Call {
+  return (...args) => {
+    turns.enter();
+    try {
+      return call(...args);
+    } finally {
+      turns.leave();
+    }
+  };
 }
 
 /** `guard` behind `new`: a constructor that gives back an object makes that one. */
-function guardConstructor(guard: (call: (...args: unknown[]) => unknown) => object): unknown {
-  return function (call: (...args: unknown[]) => unknown) {
+function guardConstructor(guard: (call: Call) => object): unknown {
+  return function (call: Call) {
     return guard(call);
   };
 }
@@ -123,18 +166,17 @@ function guardConstructor(guard: (call: (...args: unknown[]) => unknown) => obje
 export async function instantiate(
   loaded: LoadedComponent,
   imports: HostImports,
-  { onInstance, isStopped }: InstantiateOptions = {},
+  options: InstantiateOptions = {},
 ): Promise<Record<string, unknown>> {
   const names = new Map(Object.entries(loaded.modules).map(([name, module]) => [module, name]));
-  const exports = await linkOf(loaded)(SILENT_CONSOLE, GLUE_GLOBAL, webAssemblyFor(isStopped))(
-    (name) => getOwn(loaded.modules, name),
-    copyImports(imports),
-    (module, coreImports) => {
+  const start = linkOf(loaded)(SILENT_CONSOLE, GLUE_GLOBAL, webAssemblyFor(options));
+  const link = () =>
+    start((name) => getOwn(loaded.modules, name), copyImports(imports), (module, coreImports) => {
       const instance = new WebAssembly.Instance(module, coreImports);
-      onInstance?.(instance, names.get(module) ?? "");
+      options.onInstance?.(instance, names.get(module) ?? "");
       return instance;
-    },
-  );
+    });
+  const exports = await (options.turns === undefined ? link() : taking(options.turns, link)()) as object;
   return Object.assign(Object.create(null), exports);
 }
 

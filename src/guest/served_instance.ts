@@ -1,4 +1,10 @@
-import { type HostImports, instantiate, type LoadedComponent, MemoryWatch } from "../component/mod.ts";
+import {
+  type HostImports,
+  type InstanceTurns,
+  instantiate,
+  type LoadedComponent,
+  MemoryWatch,
+} from "../component/mod.ts";
 import type { CallError, CellMemory, FromCell, ServeLoad } from "../protocol/mod.ts";
 import { closedSink, closedSource, createWasi, type WasiHost, type WasiOptions } from "../wasi/mod.ts";
 import { classifyThrown } from "./classify_thrown.ts";
@@ -37,21 +43,24 @@ export interface ServedInstanceOptions {
   readonly ports: Pick<GuestPorts, "onDenied" | "makeSymlink">;
   readonly links: Pick<WasiOptions, "network" | "delegation">;
   readonly emit: Emit;
+  /** Absent: nobody asks which instance has the thread. */
+  readonly turns?: InstanceTurns;
 }
 
-/** The slot of an instance that has no call yet. */
-export function freshSlot(): InstanceSlot {
-  return { callId: 0, isStopped: false, logs: [] };
+/** The slot of an instance for that call; 0: it has none yet. */
+export function freshSlot(callId = 0): InstanceSlot {
+  return { callId, isStopped: false, logs: [] };
 }
 
 /** Makes an instance with a host of its own. Rejects when the component cannot even start. */
 export async function makeServedInstance(options: ServedInstanceOptions): Promise<ServedInstance> {
-  const { loaded, memories, slot } = options;
+  const { loaded, memories, slot, turns } = options;
   const host = createServedHost(options);
   const memory = new MemoryWatch(memories);
   const exports = await instantiate(loaded, host.imports as HostImports, {
     onInstance: (instance, module) => memory.observe(instance, module),
     isStopped: () => slot.isStopped,
+    ...(turns === undefined ? {} : { turns }),
   });
   return { host, memory, exports, slot };
 }

@@ -8,6 +8,7 @@ import {
 } from "../protocol/mod.ts";
 import { isGuestError } from "./classify_thrown.ts";
 import { describeThrown, giveUp } from "./served_instance.ts";
+import type { GuestTurns } from "./guest_turns.ts";
 import type { ToolInstance } from "./tool_server.ts";
 
 /** How a call ended: what the tool gave, or why it gave nothing. */
@@ -17,10 +18,12 @@ export type ToolEnd = { readonly value: unknown } | { readonly error: CallError 
 export class ToolRun {
   readonly #call: ToolCallMessage;
   readonly #cancelled = Promise.withResolvers<ToolEnd>();
+  readonly #turns: GuestTurns;
   #isCancelled = false;
 
-  constructor(call: ToolCallMessage) {
+  constructor(call: ToolCallMessage, turns: GuestTurns) {
     this.#call = call;
+    this.#turns = turns;
   }
 
   /** Gives the call up: its instance does not run again. */
@@ -48,8 +51,9 @@ export class ToolRun {
     return limitOf(instance) ?? end;
   }
 
-  async #serve({ tool }: ToolInstance): Promise<ToolEnd> {
+  async #serve({ tool, slot }: ToolInstance): Promise<ToolEnd> {
     const { input } = this.#call;
+    this.#turns.of(slot).enter(); // its memory is asked for room before it is called
     if (input === undefined) return describe(await tool.describe());
     const text = decodeToolText(input);
     if (text === undefined) return refuse("its input is no text");

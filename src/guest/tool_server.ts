@@ -1,6 +1,7 @@
 import { findTool, type GuestTool, type LoadedComponent } from "../component/mod.ts";
 import type { CallError, LoadedTool, ToCell, ToolCallMessage, ToolsLoad } from "../protocol/mod.ts";
 import { delegationImports } from "../wasi/delegation.ts";
+import { GuestTurns } from "./guest_turns.ts";
 import type { HostCalls } from "./host_calls.ts";
 import { type GuestPorts, openNetworkOf } from "./run_guest.ts";
 import { type Emit, freshSlot, type InstanceSlot, makeServedInstance, type ServedInstance } from "./served_instance.ts";
@@ -32,11 +33,13 @@ export class ToolServer {
   readonly #emit: Emit;
   readonly #tools: ReadonlyMap<string, Served>;
   readonly #runs = new Map<number, ToolRun>();
+  readonly #turns: GuestTurns;
 
   constructor(load: ToolsLoad, components: readonly LoadedComponent[], ports: ToolPorts, emit: Emit) {
     this.#load = load;
     this.#ports = ports;
     this.#emit = emit;
+    this.#turns = new GuestTurns(emit);
     this.#tools = new Map(load.tools.map((loaded, at) => [loaded.name, { loaded, component: components[at]! }]));
   }
 
@@ -49,12 +52,13 @@ export class ToolServer {
   #begin(call: ToolCallMessage): void {
     const served = this.#tools.get(call.tool);
     if (served === undefined) return this.#end(call.id, { error: NO_TOOL });
-    const run = new ToolRun(call);
+    const run = new ToolRun(call, this.#turns);
     this.#runs.set(call.id, run);
-    const spare = served.spare ?? this.#instantiate(served);
+    const spare = served.spare ?? this.#instantiate(served, call.id);
     served.spare = undefined;
     run.run(spare).then((end) => {
       this.#runs.delete(call.id);
+      this.#turns.end(call.id);
       this.#end(call.id, end);
       // Behind what waits already, so that the next call is not held up by the making of one for the next but one.
       setTimeout(() => this.#prepare(served));
@@ -71,8 +75,8 @@ export class ToolServer {
     served.spare.catch(() => {}); // whoever takes it is told
   }
 
-  async #instantiate({ loaded, component }: Served): Promise<ToolInstance> {
-    const slot = freshSlot();
+  async #instantiate({ loaded, component }: Served, callId?: number): Promise<ToolInstance> {
+    const slot = freshSlot(callId);
     const instance = await makeServedInstance({
       load: this.#load,
       loaded: component,
@@ -82,6 +86,7 @@ export class ToolServer {
       ports: this.#ports,
       links: { ...await this.#openNetwork(), delegation: this.#hostOf(slot) },
       emit: this.#emit,
+      turns: this.#turns.of(slot),
     });
     const tool = findTool(instance.exports);
     if (tool === undefined) throw new Error("Start the tool: the component exports no boll:capsule/tool");

@@ -110,6 +110,8 @@ export type FromCell =
   }
   | ({ readonly type: "usage" } & CellUsage)
   | { readonly type: "pong"; readonly seq: number }
+  /** Of tools: the guests' thread is that call's from now on; 0: nobody's. */
+  | { readonly type: "running"; readonly id: number }
   | ({ readonly type: "host_call" } & HostCall)
   | { readonly type: "done"; readonly id: number; readonly value: unknown; readonly error?: CallError }
   | FromServingCell
@@ -155,6 +157,8 @@ export function decodeFromCell(message: Record<string, unknown>): FromCell | und
       return { type, ...decodeUsage(fields) };
     case "pong":
       return { type, seq: fields.integer("seq") };
+    case "running":
+      return { type, id: fields.integer("id") };
     case "host_call": {
       const name = fields.oneOf("name", ["resolve", "delegate", ...TOOL_HOST_CALLS] as const);
       const [id, args] = [fields.integer("id"), fields.object("args")];

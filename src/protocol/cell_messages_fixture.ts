@@ -10,6 +10,7 @@ export const FROM_CELL: readonly FromCell[] = [
   { type: "denied", wall: 1, grant: "fs", asked: "open /x", allow: "--mount" },
   { type: "usage", ...USAGE },
   { type: "pong", seq: 7 },
+  { type: "running", id: 7 },
   { type: "host_call", id: 3, name: "resolve", args: { name: "api.example.com" } },
   { type: "host_call", id: 4, name: "delegate", args: { capsule: "worker", task: "count\0", mounts: [] } },
   {

@@ -40,8 +40,18 @@ const CALLED: Record<string, (id: number) => void> = {
     for (let at = 0; at < 500; at++) hostCall(at, "request-input", { question: "well?" });
     setTimeout(() => answer(id), 300);
   },
+  // Asks while its call is open, and again when it is told that nobody waits any more.
+  "goes-on": (id) => ask(id, 1),
   dies: () => Deno.exit(3),
 };
+
+function ask(call: number, id: number): void {
+  hostCall(id, "emit", { call, text: "word" });
+  hostCall(id, "log", { call, level: "info", text: "word" });
+  hostCall(id + 1, "request-input", { call, question: "well?" });
+  say({ type: "host_call", id: id + 2, name: "delegate", args: { capsule: "worker", task: "", mounts: [] }, call });
+  say({ type: "host_call", id: id + 3, name: "delegate", args: { capsule: "worker", task: "", mounts: [] } });
+}
 
 const decoder = new FrameDecoder();
 for await (const bytes of Deno.stdin.readable) {
@@ -49,6 +59,12 @@ for await (const bytes of Deno.stdin.readable) {
     if (message["type"] === "load") {
       say({ type: "ready", walls: { landlock: true, seccomp: true, abi: 7, worker: false } });
       continue;
+    }
+    if (mode === "goes-on" && message["type"] === "cancel") ask(Number(message["id"]), 11);
+    if (message["type"] === "host_result") {
+      const { id, value, error } = message;
+      say({ type: "log", id: 0, stream: "stdout", text: JSON.stringify({ id, value, error }) });
+      if (id === 14) answer(2);
     }
     if (message["type"] !== "call") continue;
     const id = Number(message["id"]);

@@ -57,3 +57,46 @@ forMode("source", "tools: words of other calls are nobody's, and floods are boun
   assert(asked > 0 && asked <= 8, String(asked));
   assertEquals(waiting, 0);
 });
+
+forMode(
+  "source",
+  "tools: what is asked for a call that nobody waits for is refused, and what for none",
+  async (bed) => {
+    const heard: string[] = [];
+    const given = new AbortController();
+    await using tools = await forged(bed, "goes-on", {
+      grants: { spawn: ["worker"] },
+      onEmit: () => void heard.push("emit"),
+      onLog: () => void heard.push("log"),
+      requestInput: () => {
+        heard.push("ask");
+        return Promise.resolve({ text: "so" });
+      },
+      delegator: {
+        start: () => {
+          heard.push("delegate");
+          return Promise.resolve({ delegation_id: `dlg_${"0a".repeat(16)}` });
+        },
+        ended: () => Promise.resolve("done"),
+      },
+    });
+    const answers = () =>
+      tools.log.filter(({ stream }) => stream === "stdout").map(({ text }) => JSON.parse(String(text)));
+    const call = tools.call("forged", {}, { signal: given.signal });
+    while (answers().length < 3) await new Promise((resolve) => setTimeout(resolve, 10));
+    assertEquals(heard, ["emit", "log", "ask", "delegate"]);
+    given.abort();
+    assertEquals((await call).failure, "cancelled");
+    while (answers().length < 6) await new Promise((resolve) => setTimeout(resolve, 10));
+    assertEquals(heard.length, 4, heard.join());
+    const over = (what: string) => ({ kind: "refused", message: `${what}: the call that it is for is over` });
+    assertEquals(answers().sort((one, other) => one.id - other.id), [
+      { id: 2, value: { input: "so" } },
+      { id: 3, value: { delegation_id: `dlg_${"0a".repeat(16)}` } },
+      { id: 4, error: over("Delegate") },
+      { id: 12, error: over("Request input") },
+      { id: 13, error: over("Delegate") },
+      { id: 14, error: over("Delegate") },
+    ]);
+  },
+);

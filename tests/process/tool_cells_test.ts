@@ -3,16 +3,7 @@ import { CapsuleError } from "../../src/base/mod.ts";
 import { type Bed, forExecutable, forMode } from "../harness.ts";
 import { childrenOf } from "../processes.ts";
 import { CalledTools, type CalledToolsOptions, type TestTool } from "./called_tools.ts";
-
-/** The places of the guests' thread: its own, because they have a folder, or the cell's main one. */
-const THREADS = { own: { fs: { work: "rw", mounts: [] } }, main: {} } as const;
-
-/** Registers a test for each place of the guests' thread. */
-function forThreads(name: string, body: (bed: Bed, grants: CalledToolsOptions["grants"]) => Promise<void>): void {
-  for (const [thread, grants] of Object.entries(THREADS)) {
-    forExecutable(`${name} (${thread} thread)`, (bed) => body(bed, grants));
-  }
-}
+import { forThreads } from "./tool_threads.ts";
 
 async function refusal(bed: Bed, tools: readonly TestTool[], options?: CalledToolsOptions): Promise<[string, string]> {
   const error = await assertRejects(() => CalledTools.open(bed, tools, options), CapsuleError);
@@ -22,10 +13,10 @@ async function refusal(bed: Bed, tools: readonly TestTool[], options?: CalledToo
 
 const PROBE: readonly TestTool[] = [{ name: "probe" }];
 
-forThreads("tools: each is described, called by name, and answers or fails in its own words", async (bed, grants) => {
+forThreads("tools: each is described, called by name, and answers or fails in its own words", async (bed, options) => {
   await using bench = await CalledTools.open(bed, [{ name: "probe" }, { name: "mutating" }, {
     name: "hostile-words",
-  }, { name: "pattern-property" }], { ...(grants && { grants }) });
+  }, { name: "pattern-property" }], { ...options });
   const [probe, mutating, hostile, property] = bench.cells.tools;
   assertEquals(probe, {
     name: "probe",
@@ -96,9 +87,9 @@ forExecutable(
 
 forThreads(
   "tools: a trap, an exit, a full memory and a deep stack are results, and cost nobody else",
-  async (bed, grants) => {
+  async (bed, options) => {
     const tools = [{ name: "probe" }, { name: "tool-trap", fixture: "tool_trap" }];
-    await using bench = await CalledTools.open(bed, tools, { ...(grants && { grants }), limits: { memory_mb: 64 } });
+    await using bench = await CalledTools.open(bed, tools, { ...options, limits: { memory_mb: 64 } });
     const beside = bench.call("probe", { do: "sleep", ms: 300 });
     const failures: readonly (readonly [tool: string, what: Record<string, unknown> | string, failure: string])[] = [
       ["tool-trap", "", "trap"],
@@ -138,34 +129,9 @@ forExecutable("tools: input and answer are 4 MiB at most, and text", async (bed)
 });
 
 forThreads(
-  "tools: one that loops costs its cell; siblings run again, once, unless they change something",
-  async (bed, grants) => {
-    const tools = [{ name: "probe" }, { name: "mutating" }];
-    await using bench = await CalledTools.open(bed, tools, { ...(grants && { grants }) });
-    const [first] = childrenOf(Deno.pid);
-    const siblings = ["probe", "mutating"].map((name) =>
-      bench.call(name, { do: "sleep", ms: 5_000, text: `asleep ${name}` }, { deadlineMs: 30_000 })
-    );
-    await bench.untilLogged("asleep probe");
-    await bench.untilLogged("asleep mutating");
-    const looping = await bench.call("probe", { do: "loop", text: "x" }, { deadlineMs: 300 });
-    assertEquals([looping.isError, looping.failure], [true, "timeout"]);
-    const [probe, mutating] = await Promise.all(siblings);
-    assertEquals(probe, { content: "slept", isError: false });
-    assertEquals(mutating?.failure, "interrupted");
-    const asleep = bench.log.filter(({ text }) => String(text).startsWith("asleep")).map(({ tool }) => tool);
-    assertEquals(asleep, ["probe", "mutating", "probe"]);
-    const [second] = childrenOf(Deno.pid);
-    assert(first !== undefined && second !== undefined && first !== second);
-    const lost = bench.trace.filter(({ event }) => event === "cell_lost");
-    assertEquals(lost.map(({ calls }) => calls), [2]);
-  },
-);
-
-forThreads(
   "tools: a call is given up at once where its guest waits, and with its cell where it loops",
-  async (bed, grants) => {
-    await using bench = await CalledTools.open(bed, PROBE, { ...(grants && { grants }) });
+  async (bed, options) => {
+    await using bench = await CalledTools.open(bed, PROBE, { ...options });
     const before = childrenOf(Deno.pid);
     const late = await bench.call("probe", { do: "sleep", ms: 60_000 }, { deadlineMs: 200 });
     assertEquals([late.isError, late.failure], [true, "timeout"]);
@@ -251,11 +217,11 @@ forExecutable("tools: each has the files, variables and network of its own grant
 
 forThreads(
   "tools: they log, emit and ask; a word comes bounded, and the time stands still while a person thinks",
-  async (bed, grants) => {
+  async (bed, options) => {
     const heard: string[] = [];
     const asked: string[] = [];
     await using bench = await CalledTools.open(bed, PROBE, {
-      ...(grants && { grants }),
+      ...options,
       onLog: ({ tool, level, text }) => heard.push(`${tool} ${level} ${text}`),
       onEmit: ({ tool, text }) => heard.push(`${tool} ${text.length}`),
       requestInput: async ({ tool, question }) => {

@@ -12,6 +12,9 @@ import { type CellProcess, type ChildExit, spawnServingCell } from "../../superv
 import type { CallFailure, HttpCall } from "../http/http_call.ts";
 import { cellEnvironment, type SelfCommand } from "../self_command.ts";
 
+/** Whose turn it is in a cell's one thread, seen from a call: its own, another's, or nobody's as far as is known. */
+export type CallTurn = "own" | "other" | "none";
+
 /** A call, as its cell sees it. */
 export interface CellCall {
   /** Settles when it is over on all sides. */
@@ -20,6 +23,8 @@ export interface CellCall {
   start(id: number, send: (message: ToCell) => void): void;
   /** Takes what the cell says of it. @throws `protocol.*` */
   receive(message: FromCell): void;
+  /** Told whose turn it is, where cells tell it. */
+  takeTurn?(turn: CallTurn): void;
   /** Asks the cell to give it up. */
   cancel(): void;
   /** Answers with a failure now, while the cell may still be busy with it. */
@@ -64,6 +69,8 @@ export class ServingCell<Call extends CellCall = HttpCall> {
   readonly #calls = new Map<number, Call>();
   readonly #ready = Promise.withResolvers<void>();
   #isReady = false;
+  /** The call that has the cell's thread, as far as it has told. */
+  #running: Call | undefined;
   #nextId = 1;
   #killedFor: CellLoss["killedFor"];
   /** Calls that came to their end here. */
@@ -124,12 +131,19 @@ export class ServingCell<Call extends CellCall = HttpCall> {
     const id = this.#nextId++;
     this.#calls.set(id, call);
     call.start(id, (message) => void this.#process.send(message));
+    call.takeTurn?.(this.#turnOf(call));
     call.over.then(() => {
       if (this.#calls.get(id) !== call) return;
       this.#calls.delete(id);
+      if (this.#running === call) this.#giveTurn(undefined);
       this.#served++;
       this.#onFree();
     });
+  }
+
+  /** The call that has the thread, as far as the cell has told. */
+  get running(): Call | undefined {
+    return this.#running;
   }
 
   /** Whether the call is under way here. */
@@ -148,17 +162,15 @@ export class ServingCell<Call extends CellCall = HttpCall> {
   }
 
   /**
-   * Gives up a call whose time is over: at once when its guest waits, with the whole cell when it does not let go. Says
-   * whether the cell was ended.
+   * Gives up a call whose time is over: at once when its guest waits, with the whole cell when it does not let go. Where
+   * another call has the thread, that one's time decides. Says whether the cell was ended.
    */
   async expire(call: Call, failure: CallFailure = DEADLINE): Promise<boolean> {
     call.settle(failure);
     call.cancel();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<"late">((resolve) => timer = setTimeout(() => resolve("late"), CANCEL_GRACE_MS));
-    const first = await Promise.race([call.over, late]);
-    clearTimeout(timer);
-    if (first !== "late") return false;
+    do {
+      if (await isOverWithin(call, CANCEL_GRACE_MS)) return false;
+    } while (this.#turnOf(call) === "other");
     call.finish(failure);
     this.kill("deadline");
     return true;
@@ -201,6 +213,16 @@ export class ServingCell<Call extends CellCall = HttpCall> {
     return calls;
   }
 
+  #turnOf(call: Call): CallTurn {
+    if (this.#running === undefined) return "none";
+    return this.#running === call ? "own" : "other";
+  }
+
+  #giveTurn(running: Call | undefined): void {
+    this.#running = running;
+    for (const call of this.#calls.values()) call.takeTurn?.(this.#turnOf(call));
+  }
+
   #take(message: FromCell | undefined): void {
     switch (message?.type) {
       case "ready":
@@ -216,6 +238,9 @@ export class ServingCell<Call extends CellCall = HttpCall> {
       case "done":
         this.#calls.get(message.id)?.receive(message);
         break;
+      case "running":
+        this.#giveTurn(this.#calls.get(message.id));
+        break;
       case "failed":
         throw new CapsuleError("cell.start_failed", `Start a cell: ${message.message}`);
       case "denied":
@@ -225,6 +250,15 @@ export class ServingCell<Call extends CellCall = HttpCall> {
         break;
     }
   }
+}
+
+/** Whether the call is over before so much time has passed. */
+async function isOverWithin(call: CellCall, ms: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<"late">((resolve) => timer = setTimeout(() => resolve("late"), ms));
+  const first = await Promise.race([call.over, late]);
+  clearTimeout(timer);
+  return first !== "late";
 }
 
 const DEADLINE: CallFailure = { failed: "deadline", detail: "the request's deadline passed" };

@@ -4,7 +4,7 @@ export class CallClock {
   #leftMs: number;
   #startedAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #holds = 0;
+  #isHeld = false;
   #isStopped = false;
 
   constructor(ms: number, onOver: () => void) {
@@ -13,19 +13,22 @@ export class CallClock {
     this.#run();
   }
 
-  hold(): void {
-    if (++this.#holds > 1 || this.#isStopped) return;
-    clearTimeout(this.#timer);
-    this.#leftMs -= performance.now() - this.#startedAt;
-  }
-
-  release(): void {
-    if (--this.#holds === 0 && !this.#isStopped) this.#run();
+  /** Whether it stands still. */
+  set isHeld(isHeld: boolean) {
+    if (this.#isStopped || isHeld === this.#isHeld) return;
+    this.#isHeld = isHeld;
+    if (isHeld) this.#hold();
+    else this.#run();
   }
 
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#timer);
+  }
+
+  #hold(): void {
+    clearTimeout(this.#timer);
+    this.#leftMs -= performance.now() - this.#startedAt;
   }
 
   #run(): void {

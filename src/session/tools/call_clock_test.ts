@@ -5,13 +5,12 @@ Deno.test("CallClock: it runs out, but not while it is held or after it was stop
   const over: string[] = [];
   const last = Promise.withResolvers<void>();
   const held = new CallClock(1, () => over.push("held"));
-  held.hold();
-  held.hold();
-  held.release();
+  held.isHeld = true;
+  held.isHeld = true;
   const stopped = new CallClock(1, () => over.push("stopped"));
-  stopped.hold();
+  stopped.isHeld = true;
   stopped.stop();
-  stopped.release();
+  stopped.isHeld = false;
   new CallClock(5, () => {
     over.push("plain");
     last.resolve();
@@ -20,8 +19,8 @@ Deno.test("CallClock: it runs out, but not while it is held or after it was stop
   assertEquals(over, ["plain"]);
   const released = Promise.withResolvers<void>();
   const again = new CallClock(20, () => released.resolve());
-  again.hold();
-  again.release();
+  again.isHeld = true;
+  again.isHeld = false;
   await released.promise;
   held.stop();
 });

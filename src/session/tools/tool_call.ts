@@ -1,6 +1,6 @@
 import { decodeToolAnswer, type FromCell, type ToCell, type ToolCallMessage } from "../../protocol/mod.ts";
 import type { CallFailure } from "../http/http_call.ts";
-import type { CellCall } from "../cell/serving_cell.ts";
+import type { CallTurn, CellCall } from "../cell/serving_cell.ts";
 import { CallClock } from "./call_clock.ts";
 
 /** How a call ended: what its cell gave, not decoded, or why there is nothing. */
@@ -32,6 +32,9 @@ export class ToolCall implements CellCall {
   #attempts = 0;
   #words = 0;
   #hasReachedOut = false;
+  /** What it waits for that takes none of its time. */
+  #reaching = 0;
+  #turn: CallTurn = "none";
   #isOver = false;
 
   constructor(input: ToolCallInput) {
@@ -45,9 +48,14 @@ export class ToolCall implements CellCall {
     return this.#isOver;
   }
 
+  /** Whether somebody waits for its end: what its guest asks for afterwards is nobody's. */
+  get isOpen(): boolean {
+    return !this.#isOver && !this.signal.aborted;
+  }
+
   /** Not when it has started a child or asked a person: that would be done twice, too. */
   get isRerunnable(): boolean {
-    return this.input.mayRunTwice && this.#attempts === 1 && !this.#hasReachedOut && !this.signal.aborted;
+    return this.input.mayRunTwice && this.#attempts === 1 && !this.#hasReachedOut && this.isOpen;
   }
 
   /** Whether one more word of its tool is heard. */
@@ -59,6 +67,12 @@ export class ToolCall implements CellCall {
   set clock(clock: CallClock) {
     this.#clock?.stop();
     this.#clock = clock;
+  }
+
+  /** While another has the thread its time stands still. */
+  takeTurn(turn: CallTurn): void {
+    this.#turn = turn;
+    this.#setClock();
   }
 
   start(id: number, send: (message: ToCell) => void): void {
@@ -92,16 +106,22 @@ export class ToolCall implements CellCall {
     this.#over.resolve();
   }
 
-  /** While `waiting` is under way the call's time stands still. */
+  /** While `waiting` is under way the call's time stands still, unless its guest runs. */
   async hold<T>(waiting: Promise<T>): Promise<T> {
-    const clock = this.#clock;
     this.#hasReachedOut = true;
-    clock?.hold();
+    this.#reaching++;
+    this.#setClock();
     try {
       return await waiting;
     } finally {
-      clock?.release();
+      this.#reaching--;
+      this.#setClock();
     }
+  }
+
+  #setClock(): void {
+    const isWaiting = this.#reaching > 0 && this.#turn !== "own";
+    if (this.#clock !== undefined) this.#clock.isHeld = isWaiting || this.#turn === "other";
   }
 
   #settle(end: ToolCallEnd): void {

@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { CapsuleError } from "../../base/mod.ts";
 import { encodeToolText, type ToCell } from "../../protocol/mod.ts";
+import { CallClock } from "./call_clock.ts";
 import { ToolCall } from "./tool_call.ts";
 
 const done = (value: unknown) => ({ type: "done", id: 1, value }) as const;
@@ -52,4 +53,27 @@ Deno.test("ToolCall: it runs once more when it may, once, and not when something
 Deno.test("ToolCall: of its words so many are heard", () => {
   const { call } = started();
   assertEquals(Array.from({ length: 1_500 }, () => call.isHeard).filter(Boolean).length, 1_000);
+});
+
+Deno.test("ToolCall: its time passes on its own turn and on nobody's, and not while it waits for another", async () => {
+  const over: string[] = [];
+  const call = (name: string) => {
+    const { call } = started();
+    call.clock = new CallClock(1, () => over.push(name));
+    return call;
+  };
+  const [none, own, other, waits, loops] = ["none", "own", "other", "waits", "loops"].map(call);
+  none!.takeTurn("none");
+  own!.takeTurn("own");
+  other!.takeTurn("other");
+  const child = Promise.withResolvers<void>();
+  const held = [waits!, loops!].map((one) => one.hold(child.promise));
+  loops!.takeTurn("own");
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assertEquals(over.sort(), ["loops", "none", "own"]);
+  other!.takeTurn("none");
+  child.resolve();
+  await Promise.all(held);
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assertEquals(over.sort(), ["loops", "none", "other", "own", "waits"]);
 });

@@ -130,11 +130,13 @@ export class ToolGroup implements AsyncDisposable {
 
   #lose(cell: ServingCell<ToolCall>, loss: CellLoss): void {
     if (this.#cell === cell) this.#cell = this.#starting = undefined;
+    // What ends a cell by itself was done by whoever had its thread; what it says wrong may be anybody's.
+    const culprit = loss.fault === undefined ? cell.running : undefined;
     const calls = cell.takeCalls();
     if (!this.#isClosed && loss.killedFor !== "stopped") this.#options.onLost(describeLoss(loss), calls.length);
-    // Ended for the sake of one, the others did nothing; else it may have been any of them, and the only one did it.
-    const isInnocent = loss.killedFor === "deadline" || calls.length > 1;
     for (const call of calls) {
+      // Ended for the sake of one, the others did nothing; and who was alone did it.
+      const isInnocent = loss.killedFor === "deadline" || (calls.length > 1 && call !== culprit);
       if (!this.#isClosed && isInnocent && call.isRerunnable) void this.#place(call);
       else call.finish(this.#isClosed ? CLOSED : failureOf(loss, isInnocent));
     }

@@ -75,7 +75,7 @@ export class ToolHost {
   }
 
   #hear(word: Exclude<ToolHostCall, { name: "request-input" }>, cell: Cell): void {
-    const call = cell.callOf(word.args.call);
+    const call = openCall(cell, word.args.call);
     if (call === undefined || !call.isHeard) return;
     const { tool } = call.input;
     const { text } = word.args;
@@ -86,14 +86,14 @@ export class ToolHost {
   }
 
   async #delegate(asked: HostDelegateCall, cell: Cell): Promise<void> {
-    const refused = this.#refusal(asked.args.capsule);
-    if (refused !== undefined || this.#delegations === undefined) {
+    const call = openCall(cell, asked.call);
+    const refused = call === undefined ? refusal(NO_CALL) : this.#refusal(asked.args.capsule);
+    if (call === undefined || refused !== undefined || this.#delegations === undefined) {
       return cell.answer({ type: "host_result", id: asked.id, error: refused ?? NOBODY_STARTS });
     }
-    const waiting = this.#delegations.answer(asked, (message) => {
+    await call.hold(this.#delegations.answer(asked, (message) => {
       if (message.type === "host_result" || message.type === "delegation_end") cell.answer(message);
-    });
-    await (asked.call === undefined ? waiting : cell.callOf(asked.call)?.hold(waiting) ?? waiting);
+    }));
   }
 
   /** The delegator measures by the capsule's grants: a tool that has less must not get more through it. */
@@ -112,12 +112,13 @@ export class ToolHost {
   }
 
   async #ask({ id, args }: InputRequest, cell: Cell): Promise<void> {
-    cell.answer({ type: "host_result", id, ...await this.#answerOf(cell.callOf(args.call), args.question) });
+    cell.answer({ type: "host_result", id, ...await this.#answerOf(openCall(cell, args.call), args.question) });
   }
 
   async #answerOf(call: ToolCall | undefined, question: string): Promise<RequestedInput> {
     const { requestInput } = this.#options;
-    if (requestInput === undefined || call === undefined) return refusedInput("nobody can be asked here");
+    if (call === undefined) return refusedInput(NO_CALL);
+    if (requestInput === undefined) return refusedInput("nobody can be asked here");
     if (this.#questions >= MAX_QUESTIONS) return refusedInput("too many questions wait");
     this.#questions++;
     try {
@@ -135,6 +136,14 @@ export class ToolHost {
     }
   }
 }
+
+/** The call of that number, while somebody waits for its end. */
+function openCall(cell: Cell, id: number | undefined): ToolCall | undefined {
+  const call = id === undefined ? undefined : cell.callOf(id);
+  return call?.isOpen ? call : undefined;
+}
+
+const NO_CALL = "the call that it is for is over";
 
 const NOBODY_STARTS = refusal("this run may delegate to nobody");
 
