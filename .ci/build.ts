@@ -7,7 +7,8 @@
 import { type Plugin, stop } from "esbuild";
 import { createHash } from "node:crypto";
 import { join } from "@std/path";
-import { type BaseBinary, cutBase, findBaseBinary } from "./base_binary.ts";
+import { cutBelowAttic } from "./attic.ts";
+import { type BaseBinary, findBaseBinary } from "./base_binary.ts";
 import { bomText } from "./bom.ts";
 import { bundleRoles, type Sources } from "./bundle.ts";
 import { addCodeCaches } from "./code_cache.ts";
@@ -48,7 +49,7 @@ export async function buildExecutable(root: string): Promise<Built> {
       version: readVersion(root),
       target: Deno.build.target,
       sha256,
-      base: { ...Deno.version, kind: base.kind, sha256: digest(cutBase(executable)), ...originOf(base) },
+      base: { ...Deno.version, kind: base.kind, sha256: digest(cutBelowAttic(executable)), ...originOf(base) },
       files,
       packages,
     });

@@ -3,7 +3,8 @@ import { initialize } from "esbuild";
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { dirname, join } from "@std/path";
-import { cutBase, findBaseBinary } from "./base_binary.ts";
+import { findBaseBinary } from "./base_binary.ts";
+import { cutBelowAttic } from "./attic.ts";
 import { buildExecutable, type Built, layOut, makeFast } from "./build.ts";
 import { compileFolder, listFiles } from "./compile.ts";
 import { checkBom, type CheckedBom } from "./check_bom.ts";
@@ -68,7 +69,7 @@ function checkContents({ path, sha256: whole }: Built, parts: string): void {
   const text = Deno.readTextFileSync(`${path}.cdx.json`);
   const bom = checkBom(JSON.parse(text));
   const executable = Deno.readFileSync(path);
-  const base = cutBase(executable);
+  const base = cutBelowAttic(executable);
   assertEquals(hashOf(bom.metadata.component), whole);
   assertEquals(hashOf(find(bom, "denort")), sha256(base));
   const files = bom.components.filter(({ type }) => type === "file").map((file) => [file.name, hashOf(file)]);

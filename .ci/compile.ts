@@ -2,7 +2,8 @@
  * `deno compile` of one folder, so that nothing but that folder decides what comes out.
  * @module
  */
-import { join } from "@std/path";
+import { dirname, join } from "@std/path";
+import { insertAttic, packAttic } from "./attic.ts";
 import type { BaseBinary } from "./base_binary.ts";
 
 /**
@@ -20,14 +21,40 @@ export const COMPILE_FLAGS: readonly string[] = [
 ];
 
 /**
- * Compiles `main.js` of the folder, with every other file of it embedded, into the executable `output`. The same files
- * give the same bytes; the folder's own path does not matter. `flags` are the product's own unless it is a program beside it.
+ * Compiles `main.js` of the folder into the executable `output`, with every other script of it embedded and every other
+ * file in its attic, whose index `main.js` sees as `BOLL_ATTIC`. The same files give the same bytes; the folder's own path does not matter. `flags` are the product's
+ * own unless it is a program beside it.
  */
 export async function compileFolder(
   folder: string,
   base: BaseBinary,
   output: string,
   flags: readonly string[] = COMPILE_FLAGS,
+): Promise<void> {
+  const files = listFiles(folder);
+  const attic = files.filter((path) => !path.endsWith(".js"));
+  if (attic.length === 0) return await compileScripts(folder, base, output, flags);
+  const { bytes, index } = packAttic(new Map(attic.map((path) => [path, Deno.readFileSync(join(folder, path))])));
+  const scripts = Deno.makeTempDirSync({ dir: dirname(output), prefix: ".scripts-" });
+  try {
+    for (const path of files) if (path.endsWith(".js")) Deno.copyFileSync(join(folder, path), join(scripts, path));
+    const main = Deno.readTextFileSync(join(folder, "main.js"));
+    Deno.writeTextFileSync(join(scripts, "main.js"), `const BOLL_ATTIC=${JSON.stringify(index)};${main}`);
+    const bare = join(scripts, "bare");
+    await compileScripts(scripts, base, bare, flags);
+    const parts = insertAttic(Deno.readFileSync(bare), bytes);
+    using file = Deno.openSync(output, { write: true, create: true, truncate: true, mode: 0o755 });
+    for (const part of parts) for (let at = 0; at < part.length;) at += file.writeSync(part.subarray(at));
+  } finally {
+    Deno.removeSync(scripts, { recursive: true });
+  }
+}
+
+async function compileScripts(
+  folder: string,
+  base: BaseBinary,
+  output: string,
+  flags: readonly string[],
 ): Promise<void> {
   const files = listFiles(folder);
   // The executable records when each embedded file was last changed.

@@ -1,7 +1,11 @@
-import { assertEquals } from "@std/assert";
+import { assertEquals, assertMatch } from "@std/assert";
+import { initialize, transform } from "esbuild";
 import { join } from "@std/path";
 import { findBaseBinary } from "./base_binary.ts";
 import { compileFolder } from "./compile.ts";
+
+// The bundler's own process serves all tests of this file, so that it is no leak of one of them.
+await initialize({});
 
 const BASE_FOLDER = join(import.meta.dirname!, "..", ".build", "base");
 const CATEGORIES = ["read", "write", "net", "env", "run", "ffi", "sys", "import"];
@@ -9,6 +13,9 @@ const CATEGORIES = ["read", "write", "net", "env", "run", "ffi", "sys", "import"
 /** Says what it may do, and starts a worker, a lazy module and itself. */
 const PROGRAM = {
   "main.js": `
+    import { Attic } from "./attic_reader.js";
+    const attic = Attic.open(Deno.env.get("OTHER") ?? Deno.execPath(), BOLL_ATTIC);
+    const asset = (part) => new TextDecoder().decode(attic.read("vendor/asset.bin.br", part));
     const asked = ${JSON.stringify(CATEGORIES)};
     if (Deno.env.get("ROLE") === "child") console.log((await import("./lazy.js")).answer);
     else {
@@ -19,7 +26,7 @@ const PROGRAM = {
       console.log(JSON.stringify({
         child: new TextDecoder().decode(stdout).trim(),
         worker: said,
-        asset: Deno.readTextFileSync(new URL("./vendor/asset.bin.br", import.meta.url)),
+        asset: [asset(), asset([1, 3])],
         states: asked.map((name) => Deno.permissions.querySync({ name }).state),
       }));
       Deno.exit();
@@ -28,11 +35,16 @@ const PROGRAM = {
   "worker.js":
     `try { Deno.readTextFileSync("/etc/hostname"); postMessage("read"); } catch (e) { postMessage(e.name); }`,
   "vendor/asset.bin.br": "asset",
+  "a.pack": "another",
 };
 
-async function compileProgram(folder: string): Promise<string> {
+async function compileProgram(folder: string, changed: Partial<typeof PROGRAM> = {}): Promise<string> {
   Deno.mkdirSync(join(folder, "source", "vendor"), { recursive: true });
-  for (const [path, text] of Object.entries(PROGRAM)) Deno.writeTextFileSync(join(folder, "source", path), text);
+  const reader = await transform(Deno.readTextFileSync(join(import.meta.dirname!, "attic_reader.ts")), {
+    loader: "ts",
+  });
+  const files = { ...PROGRAM, ...changed, "attic_reader.js": reader.code };
+  for (const [path, text] of Object.entries(files)) Deno.writeTextFileSync(join(folder, "source", path), text);
   const output = join(folder, "program");
   await compileFolder(join(folder, "source"), await findBaseBinary(BASE_FOLDER), output);
   return output;
@@ -46,10 +58,29 @@ Deno.test("compileFolder gives the same bytes from any folder, and a program wit
     assertEquals(JSON.parse(new TextDecoder().decode(stdout)), {
       child: "lazy",
       worker: "NotCapable",
-      asset: "asset",
+      asset: ["asset", "sse"],
       states: [...CATEGORIES.slice(0, -1).map(() => "granted"), "denied"],
     });
     assertEquals(await sha256(program), await sha256(twin));
+  } finally {
+    Deno.removeSync(first, { recursive: true });
+    Deno.removeSync(second, { recursive: true });
+  }
+});
+
+Deno.test("Attic: a program finds its own attic alone, not that of an executable that took the place of its own", async () => {
+  const [first, second] = [Deno.makeTempDirSync(), Deno.makeTempDirSync()];
+  try {
+    const program = await compileProgram(first);
+    const other = await compileProgram(second, { "vendor/asset.bin.br": "tessa" });
+    const run = async (env: Record<string, string>) => {
+      const { code, stderr } = await new Deno.Command(program, { clearEnv: true, env, stdin: "null" }).output();
+      return { code, stderr: new TextDecoder().decode(stderr) };
+    };
+    assertEquals(await run({ ROLE: "child" }), { code: 0, stderr: "" });
+    const refused = await run({ ROLE: "child", OTHER: other });
+    assertEquals(refused.code, 1);
+    assertMatch(refused.stderr, /found another executable there than the one that runs; start it again/);
   } finally {
     Deno.removeSync(first, { recursive: true });
     Deno.removeSync(second, { recursive: true });

@@ -66,7 +66,8 @@ export function encodePack(scripts: ReadonlyMap<string, ScriptParts>): Uint8Arra
     let at = start;
     const place = (bytes: Uint8Array): [number, number] => [(at += bytes.length) - bytes.length, bytes.length];
     for (const [name, { source, code }] of scripts) {
-      index[name] = { source: place(source), ...(code === undefined ? {} : { code: place(code) }) };
+      // Code first: at the start of what is read it lies where the engine can use it without a copy.
+      index[name] = { ...(code === undefined ? {} : { code: place(code) }), source: place(source) };
     }
     return { text: new TextEncoder().encode(JSON.stringify(index)), end: at };
   };
@@ -78,7 +79,7 @@ export function encodePack(scripts: ReadonlyMap<string, ScriptParts>): Uint8Arra
   pack.set(text, 4);
   let at = 4 + room;
   for (const { source, code } of scripts.values()) {
-    for (const bytes of code === undefined ? [source] : [source, code]) {
+    for (const bytes of code === undefined ? [source] : [code, source]) {
       pack.set(bytes, at);
       at += bytes.length;
     }
@@ -109,6 +110,8 @@ async function toScript(path: string): Promise<Uint8Array> {
     supported: { "dynamic-import": false },
     define: { "import.meta.url": "BOLL_BUNDLE.url" },
     legalComments: "none",
+    // A letter beyond it would double the text in memory, and be slow to decode.
+    charset: "ascii",
   });
   return new TextEncoder().encode(`(function(require,module,BOLL_BUNDLE){"use strict";${code}})`);
 }

@@ -1,7 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { Script } from "node:vm";
 import { decodePack, encodePack, type ScriptParts } from "./pack.ts";
-import { openPack } from "./script_loader.ts";
+import { openPack, partsOf } from "./script_loader.ts";
 
 const wrap = (code: string) => `(function(require,module,BOLL_BUNDLE){"use strict";${code}})`;
 const encode = (text: string) => new TextEncoder().encode(text);
@@ -24,12 +24,12 @@ Deno.test("encodePack: decodePack gives back every source and code, whatever the
 
 Deno.test("openPack: a script runs once, in a circle too; a name that no pack has is refused", () => {
   const load = openPack(
-    packOfTexts({
+    partsOf(packOfTexts({
       "./a.js": `module.exports = { b: require("./b.js"), hash: require("node:crypto").createHash("sha256") };`,
       "./b.js": `globalThis.runs = (globalThis.runs ?? 0) + 1; module.exports.a = () => require("./a.js");`,
       "./foreign.js": `require("./elsewhere.js");`,
       "./url.js": `module.exports = BOLL_BUNDLE.url;`,
-    }),
+    })),
     "./a.js",
   );
   const a = load("./a.js") as { b: { a: () => unknown } };
@@ -44,7 +44,7 @@ Deno.test("openPack: code of another source, or torn, is as none", () => {
   const source = wrap(`module.exports = "right";`);
   const other = new Script(wrap(`module.exports = "wrong, and longer";`)).createCachedData();
   for (const code of [new Uint8Array(other), new Uint8Array(3), new Uint8Array(other.subarray(0, 60))]) {
-    const load = openPack(encodePack(new Map([["./a.js", { source: encode(source), code }]])), "./a.js");
+    const load = openPack(partsOf(encodePack(new Map([["./a.js", { source: encode(source), code }]]))), "./a.js");
     assertEquals(load("./a.js"), "right");
   }
 });

@@ -7,12 +7,13 @@
  * @module
  */
 import { Script } from "node:vm";
+import { Attic, type AtticIndex, type Place } from "./attic_reader.ts";
 
 /** Where the two parts of a script lie in its pack: offset and length, bytes. */
 export interface PackedScript {
-  readonly source: readonly [number, number];
-  /** What the engine made of the source. */
-  readonly code?: readonly [number, number];
+  readonly source: Place;
+  /** What the engine made of the source; it stands before it. */
+  readonly code?: Place;
 }
 
 /** What every script sees as `BOLL_BUNDLE`. */
@@ -21,6 +22,8 @@ export interface Bundle {
   readonly url: string;
   /** The bytes of the pack of the role with this entry, such as `./worker.js`. */
   readPack(entry: string): Uint8Array<ArrayBuffer>;
+  /** The bytes of another file of the executable. */
+  readFile(path: string): Uint8Array<ArrayBuffer>;
 }
 
 type Load = (name: string) => unknown;
@@ -40,22 +43,34 @@ const NAMES = "boll:///";
 /** The length of a pack's index, little-endian, stands before the index. */
 const HEAD_BYTES = 4;
 
-const bundle: Bundle = { url: import.meta.url, readPack };
+const bundle: Bundle = {
+  url: import.meta.url,
+  readPack: (entry) => openAttic().read(packFile(entry)),
+  readFile: (path) => openAttic().read(path),
+};
 const roles = new Map<string, Load>();
 
 /** Runs the entry of a role whose pack lies in the executable, once, and gives what it exports. */
 export function loadRole<T>(entry: string): T {
-  const load = roles.get(entry) ?? openPack(readPack(entry), entry);
+  const load = roles.get(entry) ?? openPack((part) => openAttic().read(packFile(entry), part), entry);
   roles.set(entry, load);
   return load(entry) as T;
 }
 
+/** The bytes at a place of a pack. */
+type ReadPart = (part: Place) => Uint8Array<ArrayBuffer>;
+
+/** A pack that is in memory as a whole. */
+export function partsOf(pack: Uint8Array<ArrayBuffer>): ReadPart {
+  return ([offset, length]) => pack.subarray(offset, offset + length);
+}
+
 /** Makes the scripts of a pack loadable by name; a name that is not in it is the entry of another role. */
-export function openPack(pack: Uint8Array<ArrayBuffer>, role: string): Load {
-  const indexLength = new DataView(pack.buffer).getUint32(0, true);
-  const at = ([offset, length]: readonly [number, number]) => pack.subarray(offset, offset + length);
+export function openPack(read: ReadPart, role: string): Load {
+  const head = read([0, HEAD_BYTES]);
+  const indexLength = new DataView(head.buffer, head.byteOffset).getUint32(0, true);
   const decoder = new TextDecoder();
-  const index: Record<string, PackedScript> = JSON.parse(decoder.decode(at([HEAD_BYTES, indexLength])));
+  const index: Record<string, PackedScript> = JSON.parse(decoder.decode(read([HEAD_BYTES, indexLength])));
   const modules = new Map<string, { exports: unknown }>();
   const load: Load = (name) => {
     const known = modules.get(name);
@@ -64,8 +79,9 @@ export function openPack(pack: Uint8Array<ArrayBuffer>, role: string): Load {
     if (packed === undefined) return name.startsWith("node:") ? builtin(name) : loadRole(name);
     const module = { exports: {} };
     modules.set(name, module);
-    const code = packed.code === undefined ? {} : { cachedData: at(packed.code) };
-    const script = new Script(decoder.decode(at(packed.source)), { filename: new URL(name, NAMES).href, ...code });
+    const [source, code] = readScript(read, packed);
+    const options = { filename: new URL(name, NAMES).href, ...(code === undefined ? {} : { cachedData: code }) };
+    const script = new Script(decoder.decode(source), options);
     if (reportsCode) reportAtExit(role, name, script, packed.code !== undefined);
     (script.runInThisContext() as ScriptFunction)(load, module, bundle);
     return module.exports;
@@ -73,8 +89,29 @@ export function openPack(pack: Uint8Array<ArrayBuffer>, role: string): Load {
   return load;
 }
 
-function readPack(entry: string): Uint8Array<ArrayBuffer> {
-  return Deno.readFileSync(new URL(entry.replace(/\.js$/, ".pack"), import.meta.url));
+/** Both parts at once. */
+function readScript(
+  read: ReadPart,
+  { source, code }: PackedScript,
+): [Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>?] {
+  if (code === undefined) return [read(source)];
+  const both = read([code[0], code[1] + source[1]]);
+  return [both.subarray(code[1]), both.subarray(0, code[1])];
+}
+
+/** What `compile.ts` writes in front of `main.js`. */
+declare const BOLL_ATTIC: AtticIndex;
+
+let attic: Attic | undefined;
+
+/** Opened before there is a wall, by the first role. */
+function openAttic(): Attic {
+  if (typeof BOLL_ATTIC === "undefined") throw new Deno.errors.NotFound("Open the attic: this thread has none");
+  return attic ??= Attic.open(Deno.execPath(), BOLL_ATTIC);
+}
+
+function packFile(entry: string): string {
+  return entry.slice("./".length).replace(/\.js$/, ".pack");
 }
 
 function builtin(name: string): unknown {

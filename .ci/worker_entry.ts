@@ -2,7 +2,7 @@
  * A thread in the executable: it can read nothing, so that whoever starts it posts it the pack of its role.
  * @module
  */
-import { openPack } from "./script_loader.ts";
+import { openPack, partsOf } from "./script_loader.ts";
 
 /** The entry of its role, such as `./worker.js`. */
 declare const THREAD: string;
@@ -11,5 +11,5 @@ const scope = globalThis as unknown as { onmessage: ((event: MessageEvent<Uint8A
 
 scope.onmessage = ({ data }) => {
   scope.onmessage = null;
-  openPack(data, THREAD)(THREAD);
+  openPack(partsOf(data), THREAD)(THREAD);
 };

@@ -6,13 +6,11 @@ import { shareMemory, shareTables, writeCaps } from "./memory_cap.ts";
 /** What a tool may use for one component, MiB: beyond it the tool traps, which is an error and not a dead process. */
 const TOOL_MEMORY_MB = 512;
 
-/**
- * Where the packed tools lie: beside the bundles of the executable, or in `.build/` of a checkout
- * (`.ci/vendor.ts` makes them).
- */
-export const VENDOR_URL: URL = Deno.build.standalone
-  ? new URL("./vendor/", import.meta.url)
-  : new URL("../../.build/vendor/", import.meta.url);
+/** What the executable's loader gives every script (`.ci/script_loader.ts`). */
+declare const BOLL_BUNDLE: { readFile(path: string): Uint8Array<ArrayBuffer> };
+
+/** Where the packed tools lie in a checkout (`.ci/vendor.ts` makes them). */
+const VENDOR_URL = new URL("../../.build/vendor/", import.meta.url);
 
 const compiled = new Map<string, WebAssembly.Module>();
 const sources = new Map<string, string>();
@@ -91,11 +89,14 @@ function capTool(bytes: Uint8Array): Uint8Array {
 
 function readAsset(name: string): Uint8Array {
   try {
-    return new Uint8Array(brotliDecompressSync(Deno.readFileSync(new URL(name, VENDOR_URL))));
+    const packed = Deno.build.standalone
+      ? BOLL_BUNDLE.readFile(`vendor/${name}`)
+      : Deno.readFileSync(new URL(name, VENDOR_URL));
+    return new Uint8Array(brotliDecompressSync(packed));
   } catch (error) {
     throw new CapsuleError(
       "component.build_failed",
-      `Read the transpiler: ${name} is missing or torn in ${VENDOR_URL.pathname}; in a checkout, run "deno task vendor"`,
+      `Read the transpiler: ${name} is missing or torn; in a checkout, run "deno task vendor"`,
       { cause: error },
     );
   }
