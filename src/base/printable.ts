@@ -1,18 +1,30 @@
-// Controls (escape, C0, C1, DEL), invisible formatting (bidi, zero-width, tags), separators, lone surrogates.
-const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+/** Texts in which nothing is unsafe. */
+const PLAIN = /^[\n\t -~]*$/;
+const PLAIN_LINE = /^[ -~]*$/;
+
+let unsafe: RegExp | undefined;
+
+/**
+ * Controls (escape, C0, C1, DEL), invisible formatting (bidi, zero-width, tags), separators, lone surrogates. Not before
+ * it is needed: the engine takes 1 ms for its classes, and most processes see none of them.
+ */
+function unsafeCharacters(): RegExp {
+  return unsafe ??= /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+}
 
 /**
  * Foreign text made safe for a terminal: each control, escape, bidi or invisible character becomes a visible
  * `\u{…}`. Tab and newline stay; {@link printableLine} replaces those too.
  */
 export function printable(text: string): string {
-  return text.replace(UNSAFE, (found) => (found === "\n" || found === "\t" ? found : escape(found)));
+  if (PLAIN.test(text)) return text;
+  return text.replace(unsafeCharacters(), (found) => (found === "\n" || found === "\t" ? found : escape(found)));
 }
 
 /** {@link printable} on one line, cut at `maxLength` characters (default 500) with an ellipsis. */
 export function printableLine(text: string, maxLength = 500): string {
   const cut = text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
-  return cut.replace(UNSAFE, escape);
+  return PLAIN_LINE.test(cut) ? cut : cut.replace(unsafeCharacters(), escape);
 }
 
 /**
@@ -21,7 +33,8 @@ export function printableLine(text: string, maxLength = 500): string {
  */
 export function printableJson(value: unknown, indent?: number): string {
   const json = JSON.stringify(value, null, indent) ?? "null";
-  return json.replace(UNSAFE, (found) => (found === "\n" ? found : escapeJson(found)));
+  if (PLAIN.test(json)) return json;
+  return json.replace(unsafeCharacters(), (found) => (found === "\n" ? found : escapeJson(found)));
 }
 
 function escapeJson(character: string): string {
