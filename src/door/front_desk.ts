@@ -87,9 +87,7 @@ export class FrontDesk {
     }
     if (desk.name === "completion") return await this.#answerCompletion(request);
     const caller = identify(request, this.#options.credentials());
-    if (caller === undefined) {
-      return refusalReply(401, "unauthenticated", undefined, [["www-authenticate", 'Bearer realm="boll"']]);
-    }
+    if (caller === undefined) return unauthenticated();
     request.vouch();
     if (desk.name === "metrics") return textReply(200, this.#options.metrics(), "text/plain; version=0.0.4");
     if (desk.name === "rpc" || desk.name === "rest") return await this.#serve(request, desk, caller);
@@ -143,25 +141,47 @@ export class FrontDesk {
     this.#underWay++;
     if (isLarge) this.#large++;
     let isStreaming = false;
+    const isWelcome = this.#welcome(request);
     try {
-      const reply = await this.#call(request, desk, caller);
+      const reply = await this.#call(request, desk, caller, isWelcome);
+      if (!isWelcome()) return unauthenticated();
       if (reply.body instanceof Uint8Array) return reply;
       isStreaming = true;
       const { body } = reply;
-      return { ...reply, body: (write) => body(write).finally(() => this.#underWay--) };
+      const told = (write: (bytes: Uint8Array) => Promise<void>) =>
+        body((bytes) => isWelcome() ? write(bytes) : Promise.reject(new Error("Its token was revoked")));
+      return { ...reply, body: (write) => told(write).finally(() => this.#underWay--) };
     } finally {
       if (!isStreaming) this.#underWay--;
       if (isLarge) this.#large--;
     }
   }
 
-  async #call(request: HttpRequest, desk: BindingDesk, caller: Caller): Promise<HttpReply> {
+  /** Whether its sender may still be here: a token that was revoked ends what it began. */
+  #welcome(request: HttpRequest): () => boolean {
+    let known = this.#options.credentials();
+    let isWelcome = true;
+    return () => {
+      const now = this.#options.credentials();
+      if (now !== known) isWelcome &&= identify(request, now) !== undefined;
+      known = now;
+      return isWelcome;
+    };
+  }
+
+  async #call(
+    request: HttpRequest,
+    desk: BindingDesk,
+    caller: Caller,
+    isWelcome: () => boolean,
+  ): Promise<HttpReply> {
     const { calls, limits } = this.#options;
     const [type = ""] = (request.header("content-type") ?? "").split(";", 1);
     if (request.hasBody && !TYPES.has(type.trim().toLowerCase())) {
       return desk.name === "rpc" ? rpcError(null, UNSUPPORTED_TYPE) : restError(UNSUPPORTED_TYPE);
     }
     const bytes = await request.readBody(limits.bodyBytes);
+    if (!isWelcome()) return unauthenticated();
     const parts = { request, caller, calls };
     if (desk.name === "rpc") return await answerJsonRpc(parseJsonBody(bytes), parts);
     const body: JsonBody | undefined = desk.route.takesBody ? parseJsonBody(bytes) : undefined;
@@ -181,6 +201,10 @@ function deskOf(request: HttpRequest): Desk {
   }
   const route = path.startsWith(`${REST_PATH}/`) ? restRoute(request) : undefined;
   return route === undefined ? { name: "other" } : { name: "rest", route };
+}
+
+function unauthenticated(): HttpReply {
+  return refusalReply(401, "unauthenticated", undefined, [["www-authenticate", 'Bearer realm="boll"']]);
 }
 
 function idOf(value: unknown): string | number | null {

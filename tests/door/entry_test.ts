@@ -2,7 +2,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import fc from "fast-check";
 import { hashToken } from "../../src/records/mod.ts";
 import { HeldWork, OWNER, runDoor, SHOUT } from "./running_door.ts";
-import { ask, call, callHeaders, message, request, WireConnection } from "./wire_client.ts";
+import { ask, call, callHeaders, message, openStream, request, WireConnection } from "./wire_client.ts";
 
 /** A call that comes in when nothing is wrong with it. */
 function sending(
@@ -39,6 +39,39 @@ Deno.test("a token: the owner's and a peer's come in; none, another, a taken bac
   const impostors = ["owner", "anonymous"].map((name) => ({ name, tokenHash: hashToken(`i-am-${name}`) }));
   door.setCredentials({ isOpen: false, ownerTokenHash: hashToken(OWNER), peers: impostors });
   for (const { name } of impostors) assertEquals((await ask(port, sending(callHeaders(`i-am-${name}`)))).status, 401);
+});
+
+Deno.test("a token that is revoked ends what was begun with it: a stream, a call that waits, a body on its way; no other's", async () => {
+  const work = new HeldWork();
+  await using running = await runDoor({ work });
+  const { door, port } = running;
+  const params = message("hold");
+  using own = await openStream(port, "SendStreamingMessage", params);
+  const held = await work.next();
+  using foreign = await openStream(port, "SendStreamingMessage", params, callHeaders("ada-token"));
+  const [ownEvents, foreignEvents] = [own.events(), foreign.events()];
+  for (const [connection, events] of [[own, ownEvents], [foreign, foreignEvents]] as const) {
+    assertEquals((await connection.head()).status, 200);
+    await events.next();
+  }
+  const waiting = call(port, "SendMessage", message("wait"), { token: "ada-token" });
+  using sending = await WireConnection.open(port);
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: message("late") });
+  const whole = request(port, { headers: callHeaders("ada-token"), body });
+  await sending.send(whole.slice(0, -10));
+  const listed = async () => (await call(port, "ListTasks", {})).result.tasks.length;
+  while (await listed() < 3);
+  door.setCredentials({ isOpen: false, ownerTokenHash: hashToken(OWNER), peers: [] });
+  await sending.send(whole.slice(-10));
+  assertEquals((await sending.reply()).status, 401);
+  assertEquals(await listed(), 3);
+  held.end({ state: "completed", answer: "for the owner" });
+  for (let at = 0; at < 2; at++) (await work.next()).end({ state: "completed", answer: "for ada" });
+  assertEquals(await waiting, { error: "unauthenticated" });
+  assertEquals(await foreign.rest(), "");
+  const told = (await Array.fromAsync(ownEvents)).map(({ data }) => JSON.stringify(data)).join();
+  assertStringIncludes(told, "for the owner");
+  assertStringIncludes(told, "TASK_STATE_COMPLETED");
 });
 
 Deno.test("without a token: the card, /healthz and /readyz, and nothing else", async () => {
