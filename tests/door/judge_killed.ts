@@ -11,6 +11,8 @@ export interface KilledDoor {
   readonly accepted: readonly { readonly name: string; readonly id: string }[];
   readonly unanswered: readonly string[];
   readonly kills: number;
+  /** Tasks that were to be cancelled. */
+  readonly cancelled: ReadonlySet<string>;
   /** How often the message of that name was run. */
   runsOf(name: string): number;
   /** The state that each reader of a task heard last. */
@@ -18,13 +20,14 @@ export interface KilledDoor {
 }
 
 /** Counts what became of each message, and says what must not be. */
-export function judgeKilled({ tasks, accepted, unanswered, kills, runsOf, ends }: KilledDoor) {
+export function judgeKilled({ tasks, accepted, unanswered, kills, cancelled, runsOf, ends }: KilledDoor) {
   const found = new Map(tasks.map((task) => [task.id, task]));
   const names = tasks.map(nameOf);
   const lost = accepted.filter(({ id }) => !found.has(id)).length;
   const exchanged = accepted.filter(({ id, name }) => found.has(id) && nameOf(found.get(id)!) !== name).length;
   const interrupted = tasks.filter(isInterrupted);
   const completed = tasks.filter(({ status }) => status.state === "TASK_STATE_COMPLETED");
+  const canceled = tasks.filter(({ id, status }) => status.state === "TASK_STATE_CANCELED" && cancelled.has(id));
   const known = new Set([...accepted.map(({ name }) => name), ...unanswered]);
   const wrongEnds = [...ends].flatMap(([id, heard]) => heard.filter((end) => end !== found.get(id)?.status.state));
   const counts = {
@@ -40,10 +43,12 @@ export function judgeKilled({ tasks, accepted, unanswered, kills, runsOf, ends }
     ),
     interrupted: interrupted.length,
     interruptedThatRan: interrupted.filter((task) => runsOf(nameOf(task)) > 0).length,
+    canceled: canceled.length,
+    canceledThatRan: canceled.filter((task) => runsOf(nameOf(task)) > 0).length,
     ranTwice: [...known].filter((name) => runsOf(name) > 1).length,
     completedWithoutRun: completed.filter((task) => runsOf(nameOf(task)) === 0).length,
   };
-  const others = tasks.length - completed.length - interrupted.length;
+  const others = tasks.length - completed.length - interrupted.length - canceled.length;
   const wrong: [boolean, string][] = [
     [lost > 0, `${lost} accepted tasks are not there`],
     [exchanged > 0, `${exchanged} tasks have another message than their sender sent`],
@@ -51,7 +56,7 @@ export function judgeKilled({ tasks, accepted, unanswered, kills, runsOf, ends }
     [counts.messagesTwice > 0, "a message became two tasks"],
     [counts.ranTwice > 0, "a message ran twice"],
     [counts.completedWithoutRun > 0, "a task is completed and was never run"],
-    [others > 0, `${others} tasks have not ended, or otherwise than completed or interrupted`],
+    [others > 0, `${others} tasks have not ended, or otherwise than they should`],
     [interrupted.length > kills, `${interrupted.length} tasks were interrupted by ${kills} kills`],
     [names.some((name) => !known.has(name)), "a task has a message that nobody sent"],
     [wrongEnds.length > 0, `${wrongEnds.length} readers heard another end than the task has`],

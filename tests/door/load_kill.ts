@@ -1,12 +1,13 @@
 /**
  * Kills `dist/boll serve --name` under the load of `load.ts`: in each round 200 readers follow two tasks that talk, fifty
  * messages a second come in, and at a moment that chance chooses the supervisor, or its session alone, is killed with
- * SIGKILL; the supervisor is started again at once. Each message notes in a folder that it was run. At the end every task
- * that was accepted must be there once and have ended, none may have run twice, and every reader must know how its task ended
- * and have been told when it missed something. Prints what was found, and exits with 1 when something is wrong.
+ * SIGKILL; the supervisor is started again at once. Each message notes in a folder that it was run. What still waits some
+ * time after the load is cancelled: each message takes a cell of its own, and more come than can be done. At the end every
+ * task that was accepted must be there once and have ended, none may have run twice, and every reader must know how its task
+ * ended and have been told when it missed something. Prints what was found, and exits with 1 when something is wrong.
  *
  * ```sh
- * deno run -A tests/door/load_kill.ts 15   # seconds of load in each round
+ * deno run -A tests/door/load_kill.ts 15 20   # seconds of load in each round, and for what waits then
  * ```
  *
  * @module
@@ -38,7 +39,7 @@ const FILLER = "x".repeat(500);
 const LONG_FILLER = "x".repeat(2_000);
 /** What fell due while nobody was there has gone by then, ms. */
 const BACKLOG_MS = 1_000;
-const seconds = Number(Deno.args[0] ?? 15);
+const [seconds = 15, secondsAfter = 20] = Deno.args.map(Number);
 
 await using bed = new Bed("binary");
 const work = bed.folder("ran");
@@ -48,6 +49,7 @@ const talking: Pick<Accepted, "name" | "id">[] = [];
 /** Sent, and no answer came. */
 const unanswered: string[] = [];
 const refused: string[] = [];
+const cancelled = new Set<string>();
 let starts = 0;
 let served = await start();
 const port = Number(new URL(served.url).port);
@@ -61,6 +63,7 @@ const faults = judgeKilled({
   accepted: [...accepted, ...talking],
   unanswered,
   kills: VICTIMS.length,
+  cancelled,
   runsOf: (name) => sizeOf(join(work, name)),
   ends,
 });
@@ -111,11 +114,13 @@ async function round(at: number, victim: Victim) {
   const from = performance.now();
   const before = accepted.length;
   const [outage] = await Promise.all([kill(victim, (0.15 + 0.7 * Math.random()) * seconds * 1_000), load(at, from)]);
+  const sent = performance.now();
   const heard = await Promise.all(readers.map(({ heard }) => heard));
   talks.forEach(({ id }, which) => ends.set(id, heard[which]!.ends));
   talking.push(...talks);
-  const sent = performance.now();
-  while (await waiting() > 0) await pause(500);
+  while (await waiting() > 0 && performance.now() - sent < secondsAfter * 1_000) await pause(500);
+  await cancelWaiting();
+  while (await waiting() > 0) await pause(100);
   const calm = accepted.slice(before).filter(({ dueMs, ms }) => {
     return dueMs + ms < outage.killed || dueMs > outage.back + BACKLOG_MS;
   }).map(({ ms }) => ms);
@@ -204,11 +209,19 @@ async function waiting(): Promise<number> {
   return count;
 }
 
-async function allTasks(): Promise<KilledTask[]> {
+/** The last one that came first: the one that is about to begin comes last. */
+async function cancelWaiting(): Promise<void> {
+  for (const { id } of await allTasks({ status: "TASK_STATE_SUBMITTED" })) {
+    cancelled.add(id);
+    await served.call("CancelTask", { id });
+  }
+}
+
+async function allTasks(filter = {}): Promise<KilledTask[]> {
   const tasks: KilledTask[] = [];
   let pageToken: string | undefined;
   do {
-    const page = { pageSize: 100, ...(pageToken !== undefined && { pageToken }) };
+    const page = { ...filter, pageSize: 100, ...(pageToken !== undefined && { pageToken }) };
     const { result } = await served.call("ListTasks", page) as {
       result: { tasks: KilledTask[]; nextPageToken?: string };
     };
