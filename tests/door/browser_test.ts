@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { runDoor, SHOUT } from "./running_door.ts";
+import { forExecutable } from "../harness.ts";
+import { serve } from "../process/served.ts";
 import { ask, message } from "./wire_client.ts";
 
 /** A browser of this machine; a page of elsewhere is only what a browser makes of it. */
@@ -45,50 +46,52 @@ const loaded = (frame) => new Promise((resolve) => frame.onload = resolve);
 </script>`;
 }
 
-Deno.test({
-  name: `a page of elsewhere in a real browser gets nothing done at an open door, and reads nothing of it${
-    BROWSER === undefined ? " (NOT RUN: no Chromium here)" : ""
-  }`,
-  ignore: BROWSER === undefined,
-  fn: async () => {
-    await using running = await runDoor({ work: SHOUT, credentials: { isOpen: true, peers: [] } });
-    const { port, events } = running;
-    const { promise, resolve } = Promise.withResolvers<Outcomes>();
-    await using site = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
-      if (new URL(request.url).pathname !== "/outcomes") {
-        return new Response(hostilePage(port), { headers: { "content-type": "text/html" } });
-      }
-      resolve(await request.json());
-      return new Response();
-    });
-    const profile = Deno.makeTempDirSync();
-    const browser = new Deno.Command(BROWSER!, {
-      args: [
-        ...["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"],
-        ...["--disable-background-networking", "--disable-component-update", `--user-data-dir=${profile}`],
-        "--host-resolver-rules=MAP evil.test 127.0.0.1, MAP rebound.test 127.0.0.1, EXCLUDE 127.0.0.1, MAP * ~NOTFOUND",
-        `http://evil.test:${site.addr.port}/`,
-      ],
-      stdin: "null",
-      stdout: "null",
-      stderr: "null",
-    }).spawn();
-    try {
-      const outcomes = await Promise.race([
-        promise,
-        browser.status.then(() => Promise.reject(new Error("the browser ended"))),
-      ]);
-      const refused = ["cross-origin", "cross-origin as text", "read the card", "image", "web socket", "event source"];
-      for (const name of refused) assertEquals(outcomes[name], "TypeError", name);
-      // What a browser sends without asking first is sent, and its answer is hidden: only the door can refuse it.
-      for (const name of ["cross-origin without preflight", "rebound"]) assertEquals(outcomes[name], "opaque 0", name);
-      assertEquals(outcomes.form, "sent");
-      assertEquals(events, []);
-    } finally {
-      browser.kill("SIGKILL");
-      await browser.status;
-      await Deno.remove(profile, { recursive: true }).catch(() => {});
+/** Opens the page in the browser, and gives what it told its server. */
+async function browse(port: number): Promise<Outcomes> {
+  const { promise, resolve } = Promise.withResolvers<Outcomes>();
+  await using site = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    if (new URL(request.url).pathname !== "/outcomes") {
+      return new Response(hostilePage(port), { headers: { "content-type": "text/html" } });
     }
+    resolve(await request.json());
+    return new Response();
+  });
+  const profile = Deno.makeTempDirSync();
+  const browser = new Deno.Command(BROWSER!, {
+    args: [
+      ...["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run"],
+      ...["--disable-background-networking", "--disable-component-update", `--user-data-dir=${profile}`],
+      "--host-resolver-rules=MAP evil.test 127.0.0.1, MAP rebound.test 127.0.0.1, EXCLUDE 127.0.0.1, MAP * ~NOTFOUND",
+      `http://evil.test:${site.addr.port}/`,
+    ],
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  try {
+    return await Promise.race([promise, browser.status.then(() => Promise.reject(new Error("the browser ended")))]);
+  } finally {
+    browser.kill("SIGKILL");
+    await browser.status;
+    // Its own children may still be at it for a moment.
+    await Deno.remove(profile, { recursive: true }).catch(() => {});
+  }
+}
+
+const NAME =
+  "serve --open: a page of elsewhere in a real browser gets nothing done at its door, and reads nothing of it";
+
+if (BROWSER === undefined) Deno.test.ignore(`${NAME} (NOT RUN: no Chromium here)`, () => {});
+else {
+  forExecutable(NAME, async (bed) => {
+    const served = await serve(bed, { flags: ["--open"] });
+    const port = Number(new URL(served.url).port);
+    const outcomes = await browse(port);
+    const refused = ["cross-origin", "cross-origin as text", "read the card", "image", "web socket", "event source"];
+    for (const name of refused) assertEquals(outcomes[name], "TypeError", name);
+    // What a browser sends without asking first is sent, and its answer is hidden: only the door can refuse it.
+    for (const name of ["cross-origin without preflight", "rebound"]) assertEquals(outcomes[name], "opaque 0", name);
+    assertEquals(outcomes.form, "sent");
     const { body } = await ask(port, { method: "GET", path: "/metrics" });
     const counts = [...body.matchAll(/^boll_door_requests_total\{route="(\w+)",code="(\w+)"\} (\d+)$/gm)];
     const count = (route: string, code: string) =>
@@ -96,5 +99,9 @@ Deno.test({
     // They did come, and nobody was let in: one without preflight, one as text, one rebound, a beacon, a form.
     assert(count("rpc", "4xx") >= 4, body);
     assertEquals([count("rpc", "2xx"), count("card", "2xx"), count("healthz", "2xx")], [0, 0, 0]);
-  },
-});
+    // The same message from no page is a task: the only one.
+    assertEquals((await served.send("1 + 1")).status.state, "TASK_STATE_COMPLETED");
+    assertEquals(await served.stop(), 0);
+    assertEquals(served.trace.filter(({ event }) => event === "task_start" || event === "task_rejected").length, 1);
+  });
+}
