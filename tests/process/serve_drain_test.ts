@@ -43,7 +43,7 @@ forExecutable("serve: Ctrl-C while its component is built ends it with nothing l
   }
   running.child.kill("SIGINT");
   const { code, stdout, lastLine } = await running.result();
-  assertEquals([code, stdout, lastLine], [130, "", "boll: cancelled"]);
+  assertEquals([code, stdout, lastLine], [130, "", "boll: interrupted"]);
   assertEquals(sessionsOf(bed.home), []);
   assertEquals([...Deno.readDirSync(`${bed.home}/cache`)].map(({ name }) => name), []);
   assertNothingLeft(bed);

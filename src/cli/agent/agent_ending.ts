@@ -8,7 +8,8 @@ import { EXIT_STDOUT_CLOSED } from "../verb.ts";
 /** A longer answer is no answer of ours, bytes. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-const WORDS: Partial<Record<ChildEnding["status"], string>> = {
+/** What a person reads of a status. */
+export const STATUS_WORDS: Partial<Record<string, string>> = {
   exhausted_steps: "it used up its rounds",
   exhausted_tokens: "it used up its tokens",
   deadline: "ended at its deadline",
@@ -93,7 +94,7 @@ export function reportAgentEnding({ starting, ending, places, treeTokens, isUnre
     context.stderr.write(`${printableJson(report)}\n`);
   } else if (exit_code !== 0 && !isUnread) {
     const partial = outcome?.partial === true ? ", the answer is not the whole one" : "";
-    const word = WORDS[status] ?? (error === undefined ? status : printableLine(error.message, 400));
+    const word = STATUS_WORDS[status] ?? (error === undefined ? status : printableLine(error.message, 400));
     const why = error === undefined && detail !== undefined ? ` (${printableLine(detail, 400)})` : "";
     const see = session_id === "" ? "" : `; see \`boll trace show ${session_id}\``;
     context.stderr.write(`boll: ${word}${why}${partial}${see}\n`);

@@ -6,6 +6,7 @@ import { agreeToStart } from "../consent/agree_to_start.ts";
 import type { Arguments } from "../options/arguments.ts";
 import { resolveAsking } from "../consent/ask_for_grants.ts";
 import { JsonScreen, PlainScreen, TerminalScreen } from "./chat_screen.ts";
+import { ChatInterrupts } from "./chat_interrupts.ts";
 import { type ChatEnding, ChatSession } from "./chat_session.ts";
 import { ASK_OPTION, GRANT_OPTIONS } from "../options/grant_flags.ts";
 import { MODEL_OPTIONS } from "../options/model_flags.ts";
@@ -45,26 +46,31 @@ async function runVerb(args: Arguments, context: Context): Promise<number> {
     },
   });
   if (!isAgentRun(found)) throw refuseCommand(found.capsule.name);
+  const interrupts = new ChatInterrupts(context);
   const starting = await agreeToStart(resolveAgent(found, args), {
     args,
-    // Whoever talks hears of signals himself, and may go on.
-    context: withoutInterrupts(context),
+    context: { ...context, watchInterrupts: () => interrupts.watch() },
   });
   try {
-    const ending = await new ChatSession(starting, screenFor(args, context)).run();
+    const ending = await new ChatSession(starting, screenFor(args, context), interrupts).run();
     return report(ending, starting);
   } catch (error) {
     if (!starting.interrupts.first.aborted) throw error;
-    return interrupted().exit_code;
+    return reportInterrupted(starting);
   }
+}
+
+/** While its tools were built: there was no session yet. */
+function reportInterrupted({ args, context }: Starting): number {
+  const { status, exit_code, ended_by } = interrupted();
+  if (args.has("json")) {
+    context.stdout.write(`${printableJson({ type: "end", session_id: "", status, exit_code, ended_by })}\n`);
+  } else context.stderr.write("boll: interrupted\n");
+  return exit_code;
 }
 
 function refuseCommand(name: string): CapsuleError {
   return new CapsuleError("usage.bad_value", `Chat with ${printableLine(name, 80)}: it is no agent; use boll run`);
-}
-
-function withoutInterrupts({ watchInterrupts: _, watchInterrupt: __, ...context }: Context): Context {
-  return context;
 }
 
 function screenFor(args: Arguments, context: Context) {

@@ -2,6 +2,7 @@ import { readTraceLines } from "../../records/mod.ts";
 import type { ChildEnding, Notice, SessionChild } from "../../supervisor/tree/mod.ts";
 import { readWholeAnswer } from "../agent/agent_ending.ts";
 import { INTERRUPTED } from "../agent/agent_run.ts";
+import type { ChatInterrupts } from "./chat_interrupts.ts";
 import type { ChatScreen } from "./chat_screen.ts";
 import type { Starting } from "../tree/root_capsule.ts";
 import { RootTree } from "../tree/root_tree.ts";
@@ -27,6 +28,7 @@ export interface ChatEnding {
 export class ChatSession {
   readonly #starting: Starting;
   readonly #screen: ChatScreen;
+  readonly #interrupts: ChatInterrupts;
   #tree: RootTree | undefined;
   #child: SessionChild | undefined;
   #gate: string | undefined;
@@ -37,14 +39,14 @@ export class ChatSession {
   #isStopping = false;
   #isEnding = false;
 
-  constructor(starting: Starting, screen: ChatScreen) {
+  constructor(starting: Starting, screen: ChatScreen, interrupts: ChatInterrupts) {
     this.#starting = starting;
     this.#screen = screen;
+    this.#interrupts = interrupts;
   }
 
   /** Talks until its input ends, its agent has ended, or it is told to end. */
   async run(): Promise<ChatEnding> {
-    const { context } = this.#starting;
     await using tree = await RootTree.open({
       starting: this.#starting,
       warm: true,
@@ -52,7 +54,8 @@ export class ChatSession {
       onNotice: (notice) => this.#hear(notice),
     });
     this.#tree = tree;
-    context.hearInterrupts?.((kind) => this.#interrupt(kind));
+    this.#starting.interrupts.first.throwIfAborted();
+    this.#interrupts.hear((kind) => this.#interrupt(kind));
     await Promise.race([this.#talk(), this.#over.promise]);
     this.#screen.end();
     const isUnanswered = this.#gate !== undefined && !this.#isEnding;

@@ -1,6 +1,7 @@
 import { CapsuleError, printableJson, printableLine } from "../../base/mod.ts";
 import type { Capsule } from "../../manifest/mod.ts";
 import { interrupted } from "../../session/mod.ts";
+import { STATUS_WORDS } from "../agent/agent_ending.ts";
 import { agreeToStart } from "../consent/agree_to_start.ts";
 import type { Arguments } from "../options/arguments.ts";
 import { resolveAsking } from "../consent/ask_for_grants.ts";
@@ -88,7 +89,9 @@ function report(ending: ServedEnding, args: Arguments, context: Context): number
   else if (exit_code !== 0 || !args.has("quiet")) {
     const why = detail === undefined ? "" : ` (${printableLine(detail, 400)})`;
     const see = exit_code === 0 || session_id === "" ? "" : `; see \`boll trace show ${session_id}\``;
-    context.stderr.write(`boll: ${status === "completed" ? "served to its end" : status}${why}${see}\n`);
+    context.stderr.write(
+      `boll: ${status === "completed" ? "served to its end" : STATUS_WORDS[status] ?? status}${why}${see}\n`,
+    );
   }
   return exit_code;
 }
