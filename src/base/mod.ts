@@ -14,3 +14,4 @@ export * from "./printable.ts";
 export * from "./rules.ts";
 export * from "./shell_word.ts";
 export * from "./status.ts";
+export * from "./worker_permissions.ts";

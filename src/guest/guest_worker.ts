@@ -1,4 +1,4 @@
-import type { PermissionLists } from "../base/mod.ts";
+import { type PermissionLists, workerPermissions } from "../base/mod.ts";
 import {
   answerReadAhead,
   type Denial,
@@ -39,7 +39,7 @@ export class GuestWorker {
     this.#worker = new Worker(new URL(ENTRY, import.meta.url), {
       type: "module",
       name: "guest",
-      deno: { permissions: writable(permissions) },
+      deno: { permissions: workerPermissions(permissions) },
     });
     this.#failure = new Promise((_, reject) => {
       this.#worker.onerror = (event) => {
@@ -145,20 +145,4 @@ function answerSymlink(word: Int32Array, preopens: readonly Preopen[], place: Sy
   const index = SYMLINK_ANSWERS.indexOf(answer);
   Atomics.store(word, 0, index < 1 ? SYMLINK_ANSWERS.indexOf("io") : index);
   Atomics.notify(word, 0);
-}
-
-type WorkerPermissions = Exclude<NonNullable<NonNullable<WorkerOptions["deno"]>["permissions"]>, string>;
-
-function writable(lists: PermissionLists): WorkerPermissions {
-  const list = (entries: readonly string[] | false) => (entries === false ? false : [...entries]);
-  return {
-    read: list(lists.read),
-    write: list(lists.write),
-    net: list(lists.net),
-    env: false,
-    run: false,
-    ffi: false,
-    sys: false,
-    import: false,
-  };
 }

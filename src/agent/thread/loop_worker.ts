@@ -1,4 +1,4 @@
-import { CapsuleError, type ErrorCode, EXIT_STATUS } from "../../base/mod.ts";
+import { CapsuleError, type ErrorCode, EXIT_STATUS, workerPermissions } from "../../base/mod.ts";
 import type { ToolCall } from "../../protocol/control/mod.ts";
 import type { BudgetReply, LoopEvent, TurnEnd, TurnState } from "../loop/mod.ts";
 import type { CallAnswer, FromLoop, LoopAsk, OpenModel, ThreadTurn, ToLoop } from "./loop_messages.ts";
@@ -51,7 +51,7 @@ export class LoopWorker implements Disposable {
     this.#worker = new Worker(new URL(ENTRY, import.meta.url), {
       type: "module",
       name: "loop",
-      deno: { permissions: onlyNet(net) },
+      deno: { permissions: workerPermissions({ net }) },
     });
     this.#worker.onmessage = ({ data }: MessageEvent<FromLoop>) => this.#hear(data);
     this.#failure = new Promise((_, reject) => {
@@ -151,21 +151,6 @@ export class LoopWorker implements Disposable {
   #post(message: ToLoop): void {
     this.#worker.postMessage(message);
   }
-}
-
-type WorkerPermissions = Exclude<NonNullable<NonNullable<WorkerOptions["deno"]>["permissions"]>, string>;
-
-function onlyNet(net: readonly string[]): WorkerPermissions {
-  return {
-    net: net.length === 0 ? false : [...net],
-    read: false,
-    write: false,
-    env: false,
-    run: false,
-    ffi: false,
-    sys: false,
-    import: false,
-  };
 }
 
 function codeOf(code: string): ErrorCode {

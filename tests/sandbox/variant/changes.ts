@@ -46,8 +46,8 @@ const CHANGES: readonly Change[] = [
   // Wall 2: the thread has what the executable has, and the main thread keeps it too.
   {
     file: "src/guest/guest_worker.ts",
-    find: "permissions: writable(permissions) }",
-    replace: `permissions: stands(2) ? writable(permissions) : ${ALL_PERMISSIONS} }`,
+    find: "permissions: workerPermissions(permissions) }",
+    replace: `permissions: stands(2) ? workerPermissions(permissions) : ${ALL_PERMISSIONS} }`,
   },
   {
     file: "src/guest/guest_worker.ts",
@@ -142,8 +142,8 @@ const CHANGES: readonly Change[] = [
   // A loop's thread does what its model's name says, with what the executable has where wall 2 does not stand.
   {
     file: "src/agent/thread/loop_worker.ts",
-    find: "deno: { permissions: onlyNet(net) }",
-    replace: `deno: { permissions: stands(2) ? onlyNet(net) : ${ALL_PERMISSIONS} }`,
+    find: "deno: { permissions: workerPermissions({ net }) }",
+    replace: `deno: { permissions: stands(2) ? workerPermissions({ net }) : ${ALL_PERMISSIONS} }`,
   },
   {
     file: "src/agent/thread/loop_worker.ts",
