@@ -1,5 +1,5 @@
 import type { Grants } from "../grants/mod.ts";
-import { type Intelligence, SESSION_CEILINGS, type SessionLimits } from "../protocol/control/mod.ts";
+import { boundDeadline, type Intelligence, SESSION_CEILINGS, type SessionLimits } from "../protocol/control/mod.ts";
 import type { Authority } from "./fit_child.ts";
 import type { UnheardEnds } from "./ending/unheard_ends.ts";
 
@@ -22,7 +22,7 @@ export const COMMAND_TOKENS = 1;
 
 /** A run in the foreground has the most that any session may have, within its own deadline. */
 export function rootLimits({ limits }: Grants): SessionLimits {
-  return { ...SESSION_CEILINGS, deadline_ms: Math.min(limits.deadline_ms, SESSION_CEILINGS.deadline_ms) };
+  return { ...SESSION_CEILINGS, deadline_ms: boundDeadline(limits.deadline_ms) };
 }
 
 /** What a session may give on of its limits: one without a model uses none of its own steps and tokens. */

@@ -2,7 +2,7 @@ import { CapsuleError, printableLine } from "../../base/mod.ts";
 import type { Grants, ResolvedModel } from "../../grants/mod.ts";
 import { type AgentCapsule, type AgentDigests, type CapsuleDigests, isAgent } from "../../manifest/mod.ts";
 import type { Lock } from "../../package/mod.ts";
-import { type Intelligence, SESSION_CEILINGS, type SessionLimits } from "../../protocol/control/mod.ts";
+import { boundDeadline, type Intelligence, SESSION_CEILINGS, type SessionLimits } from "../../protocol/control/mod.ts";
 import {
   agentTask,
   commandTask,
@@ -55,7 +55,7 @@ const COMMAND_STEPS = { max_steps: 1, max_tokens: 1 } as const;
 export async function openRootCapsule(starting: Starting): Promise<RootCapsule> {
   const { resolved, args } = starting;
   const { capsule, grants: { grants } } = resolved;
-  const deadline_ms = Math.min(grants.limits.deadline_ms, SESSION_CEILINGS.deadline_ms);
+  const deadline_ms = boundDeadline(grants.limits.deadline_ms);
   const bounded = { ...grants, limits: { ...grants.limits, deadline_ms } };
   const about = { name: capsule.name, logContent: capsule.manifest?.trace.capture === "content" };
   const depth = { deadline_ms, max_depth: SESSION_CEILINGS.max_depth };

@@ -22,6 +22,11 @@ export const SESSION_CEILINGS = {
   max_depth: 4,
 } as const satisfies SessionLimits;
 
+/** A deadline that a session may have, ms: the one asked for, or the most that any is given. */
+export function boundDeadline(deadline_ms: number): number {
+  return Math.min(deadline_ms, SESSION_CEILINGS.deadline_ms);
+}
+
 const SOME = { min: 1 };
 
 /** @throws `protocol.bad_field`, also for a limit of 0 */
