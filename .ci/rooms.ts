@@ -45,7 +45,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   delegation: ["base", "manifest", "grants", "records", "protocol", "supervisor", "session", "door"],
   agent: ["base", "manifest", "grants", "component", "protocol", "records", "door", "session"],
   package: ["base", "manifest"],
-  cli: [...BELOW_SESSION, "supervisor", "session", "delegation", "agent", "door", "package"],
+  cli: [...BELOW_SESSION, "supervisor", "session", "delegation", "door", "package"],
 };
 
 /** Files that `main.ts` loads, one per role; beside it only their own room may. */

@@ -1,5 +1,5 @@
 /** Asks a model from inside a worker that may do nothing but reach one origin. */
-import { openModel } from "../../src/agent/mod.ts";
+import { openModel } from "../../src/agent/model/mod.ts";
 import type { Intelligence } from "../../src/protocol/control/mod.ts";
 import { ask } from "./model_fixture.ts";
 

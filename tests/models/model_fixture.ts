@@ -1,5 +1,11 @@
 /** What tests of a model share: a clock whose waits are over at once, and a transcript with all that a transcript has. */
-import { type Model, type ModelAnswer, type ModelClock, type ModelRequest, openModel } from "../../src/agent/mod.ts";
+import {
+  type Model,
+  type ModelAnswer,
+  type ModelClock,
+  type ModelRequest,
+  openModel,
+} from "../../src/agent/model/mod.ts";
 import type { Intelligence, Msg } from "../../src/protocol/control/mod.ts";
 import type { ModelServer, ServedDialect } from "./model_server.ts";
 

@@ -6,7 +6,7 @@
  *     const model = await openModel({ uri: server.url, model: "any", headers: [] });
  * @module
  */
-import { parsePlaybook, type PlaybookTurn } from "../../src/agent/mod.ts";
+import { parsePlaybook, type PlaybookTurn } from "../../src/agent/model/mod.ts";
 import { newestWords, takeTurn } from "../../src/agent/model/scripted/scripted_model.ts";
 import type { Msg } from "../../src/protocol/control/mod.ts";
 import { eventsOf, readTranscript, type ServedDialect } from "./playbook.ts";

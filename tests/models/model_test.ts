@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { CapsuleError, type ErrorCode } from "../../src/base/mod.ts";
-import type { ModelHealth } from "../../src/agent/mod.ts";
+import type { ModelHealth } from "../../src/agent/model/mod.ts";
 import type { Msg, ToolDef } from "../../src/protocol/control/mod.ts";
 import { ask, type Asked, openAt, TestClock, untilAsked, USER } from "./model_fixture.ts";
 import { type Fault, ModelServer, type ServedDialect } from "./model_server.ts";

@@ -2,7 +2,7 @@
  * What a fake model reads and says: either wire's request as a transcript, a playbook's turn as either wire's events.
  * @module
  */
-import type { PlaybookTurn } from "../../src/agent/mod.ts";
+import type { PlaybookTurn } from "../../src/agent/model/mod.ts";
 import type { Msg, ToolCall } from "../../src/protocol/control/mod.ts";
 import type { Thought } from "./thinking.ts";
 
