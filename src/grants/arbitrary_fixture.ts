@@ -1,6 +1,7 @@
 import fc from "fast-check";
+import { NO_GRANTS } from "./defaults.ts";
 import type { NetTarget } from "./net_entry.ts";
-import { DEFAULT_LIMITS, type Grants, type Limits, type MountGrant } from "./grants.ts";
+import { type Grants, type Limits, type MountGrant } from "./grants.ts";
 
 /** Hosts that contain, equal, touch by prefix and miss one another. */
 const host = fc.constantFrom("/h", "/h/a", "/h/a/b", "/h/ab", "/h/c", "/i");
@@ -72,15 +73,5 @@ export const boundGrants: fc.Arbitrary<Grants> = grants(fc.record({ guest, mode,
 
 /** The default grants with some fields replaced. */
 export function grantsWith(fields: Partial<Grants>): Grants {
-  return {
-    fs: { mounts: [] },
-    env: [],
-    net: [],
-    spawn: [],
-    stdio: true,
-    clocks: true,
-    random: true,
-    limits: DEFAULT_LIMITS,
-    ...fields,
-  };
+  return { ...NO_GRANTS, ...fields };
 }

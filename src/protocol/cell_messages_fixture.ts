@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS } from "../grants/mod.ts";
+import { DEFAULT_LIMITS, NO_GRANTS } from "../grants/mod.ts";
 import type { FromCell, RunLoad, ToCell } from "./mod.ts";
 
 const USAGE = { memory_percent: 1, bytes_written: 3, output_bytes: 4, stdout_closed: false };
@@ -46,16 +46,7 @@ const DELEGATION = `dlg_${"0a".repeat(16)}`;
 const MINIMAL: RunLoad = {
   type: "load",
   kind: "run",
-  grants: {
-    fs: { mounts: [] },
-    env: [],
-    net: [],
-    spawn: [],
-    stdio: true,
-    clocks: true,
-    random: true,
-    limits: DEFAULT_LIMITS,
-  },
+  grants: NO_GRANTS,
   args: [],
   env: [],
   folders: { cache: "/c", tmp: "/t" },

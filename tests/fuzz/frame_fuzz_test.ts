@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { join } from "@std/path";
 import fc from "fast-check";
 import { errorCodeOf } from "../../src/base/mod.ts";
+import { NO_GRANTS } from "../../src/grants/mod.ts";
 import { decodeFromCell, decodeToCell, encodeFrame, FrameDecoder } from "../../src/protocol/mod.ts";
 import { makeTemporaryFolder } from "../../src/records/mod.ts";
 import { HttpCall } from "../../src/session/http/http_call.ts";
@@ -51,13 +52,7 @@ const FROM_CELL = [
   { type: "nobody_knows" },
 ];
 const grants = {
-  fs: { mounts: [] },
-  env: [],
-  net: [],
-  spawn: [],
-  stdio: true,
-  clocks: true,
-  random: true,
+  ...NO_GRANTS,
   limits: { memory_mb: 16, deadline_ms: 1000, open_files: 16, file_bytes: 1000, work_bytes: 1000 },
 };
 const load = {

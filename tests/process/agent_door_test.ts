@@ -4,6 +4,7 @@ import { ModelServer } from "../models/model_server.ts";
 import { assertNothingLeft } from "./leftovers.ts";
 import { type AgentOptions, prepareAgent } from "./prepare_agent.ts";
 import { type Frame, readTrace, type Started, startPrepared } from "./running_session.ts";
+import { callOf } from "./running_agent.ts";
 
 const DOOR = {
   hostname: "127.0.0.1",
@@ -60,7 +61,6 @@ async function send(url: string, text: string, more: object = {}): Promise<Task>
 }
 
 const said = ({ status, artifacts }: Task) => [status.state, artifacts?.[0]?.parts.map(({ text }) => text).join("")];
-const callOf = (name: string, args: unknown = {}) => ({ tool_calls: [{ name, arguments: args }] });
 
 forExecutable("agent door: each task is a turn of its own conversation; a stranger's text is fenced", async (bed) => {
   await using server = ModelServer.start({ turns: [{ text: "one" }, { text: "two" }, { text: "three" }] });

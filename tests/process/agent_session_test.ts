@@ -1,27 +1,11 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
+import { EMPTY_TURN } from "../../src/protocol/control/payload_fixture.ts";
 import { type Bed, forExecutable } from "../harness.ts";
 import { ModelServer } from "../models/model_server.ts";
 import { assertNothingLeft } from "./leftovers.ts";
 import { type AgentOptions, prepareAgent } from "./prepare_agent.ts";
-import {
-  type Frame,
-  readAnswer,
-  readTrace,
-  type SessionResult,
-  type Started,
-  startPrepared,
-} from "./running_session.ts";
-
-/** Gives every budget that is asked for. */
-export function grantAll({ type, id }: Frame): object | undefined {
-  return type === "budget_request" ? { type: "budget_grant", id, ok: true, wait_ms: 0 } : undefined;
-}
-
-async function start(bed: Bed, options: AgentOptions, reply = grantAll): Promise<Started> {
-  const started = await startPrepared(await prepareAgent(bed, options));
-  started.session.answer(reply);
-  return started;
-}
+import { readAnswer, readTrace, type SessionResult, type Started, startPrepared } from "./running_session.ts";
+import { callOf, grantAll, startAgent } from "./running_agent.ts";
 
 interface Ended extends SessionResult {
   readonly trace: ReturnType<typeof readTrace>;
@@ -37,16 +21,15 @@ async function endOf({ session, prepared }: Started): Promise<Ended> {
 }
 
 async function run(bed: Bed, options: AgentOptions, reply = grantAll): Promise<Ended> {
-  await using started = await start(bed, options, reply);
+  await using started = await startAgent(bed, options, reply);
   return await endOf(started);
 }
 
 const names = ({ frames }: Pick<SessionResult, "frames">) => frames.map(({ type, event }) => event ?? type);
-const callOf = (name: string, args: unknown = {}) => ({ tool_calls: [{ name, arguments: args }] });
 
 forExecutable("agent session: its model answers, and all says so once; the answer is in the records", async (bed) => {
   const turns = [{ text: "the answer", usage: { input_tokens: 7, output_tokens: 3 } }];
-  await using started = await start(bed, { turns });
+  await using started = await startAgent(bed, { turns });
   const ended = await endOf(started);
   assertEquals(names(ended), [
     ...["child.up", "ready", "budget_request", "turn.think", "turn.text", "usage", "turn.round"],
@@ -166,7 +149,7 @@ forExecutable("agent session: over both wires the same, and nothing of its crede
       turns: [callOf("nix"), { when_contains: "there is no such tool", text: "over the wire" }],
       faults: ["500"],
     });
-    await using started = await start(bed, {
+    await using started = await startAgent(bed, {
       intelligence: { uri: server.url, dialect, model: "any", token: "s3cret-token", headers: [] },
     });
     const ended = await endOf(started);
@@ -209,7 +192,7 @@ forExecutable(
     const play = async (answers: readonly string[]) => {
       await using server = ModelServer.start({ turns: answers.map((text) => ({ text })) });
       const intelligence = { uri: server.url, model: "m", headers: [] };
-      await using started = await start(bed, { intelligence, task: { output_schema } });
+      await using started = await startAgent(bed, { intelligence, task: { output_schema } });
       const ended = await endOf(started);
       const asked = server.requests.map(({ body }) => body.messages.at(-1).content as string);
       return {
@@ -244,7 +227,7 @@ forExecutable(
       ["cancelled", 130, {}, (started: Started) => started.session.closeStdin()],
     ] as const;
     for (const [status, code, options, end] of ways) {
-      await using started = await start(bed, { turns, ...options });
+      await using started = await startAgent(bed, { turns, ...options });
       await started.session.waitFor("turn.tool_end");
       await end(started);
       const ended = await endOf(started);
@@ -268,21 +251,6 @@ forExecutable(
   },
 );
 
-/** A turn that asks for nothing. */
-const TURN = {
-  kind: "turn",
-  system: "",
-  messages: [],
-  tools: [],
-  internal: [],
-  mcp_routes: {},
-  max_rounds: 0,
-  budget_admission: false,
-  idempotency_prefix: "",
-  max_tokens_per_call: 0,
-  turn_id: "",
-} as const;
-
 forExecutable(
   "agent session: a tool that cannot be had, a model that cannot be opened and both fail its start by their code, and nothing is left",
   async (bed) => {
@@ -295,7 +263,7 @@ forExecutable(
       [{ tools: bad, intelligence: broken }, "tool.describe_failed"],
     ];
     for (const [options, code] of starts) {
-      for (const task of [{}, { role: "turn", turn: TURN }] as const) {
+      for (const task of [{}, { role: "turn", turn: EMPTY_TURN }] as const) {
         const failed = await run(bed, { ...options, task });
         assertEquals([failed.last?.type, failed.failed], ["failed", code], failed.stderr);
         assertEquals(failed.frames.some(({ type }) => type === "ready"), false);
@@ -314,11 +282,11 @@ forExecutable(
       [{ mcp_servers: [remote] }, "payload.unsupported"],
       [{ a2a_peers: [remote] }, "payload.unsupported"],
       [{ args: ["x"] }, "payload.unsupported"],
-      [{ turn: TURN }, "payload.unsupported"],
-      [{ role: "turn", turn: TURN, warm: true }, "payload.unsupported"],
-      [{ role: "turn", turn: TURN, output_contract: "short" }, "payload.unsupported"],
-      [{ role: "turn", turn: TURN, context_seed: [{ role: "user", content: "x" }] }, "payload.unsupported"],
-      [{ role: "turn", turn: { ...TURN, mcp_routes: { a: ["b", "c"] } } }, "payload.unsupported"],
+      [{ turn: EMPTY_TURN }, "payload.unsupported"],
+      [{ role: "turn", turn: EMPTY_TURN, warm: true }, "payload.unsupported"],
+      [{ role: "turn", turn: EMPTY_TURN, output_contract: "short" }, "payload.unsupported"],
+      [{ role: "turn", turn: EMPTY_TURN, context_seed: [{ role: "user", content: "x" }] }, "payload.unsupported"],
+      [{ role: "turn", turn: { ...EMPTY_TURN, mcp_routes: { a: ["b", "c"] } } }, "payload.unsupported"],
     ];
     for (const [task, code] of refusals) {
       const refused = await run(bed, { turns: [{ text: "x" }], task });

@@ -1,18 +1,9 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
-import { type Bed, forExecutable } from "../harness.ts";
+import { EMPTY_TURN } from "../../src/protocol/control/payload_fixture.ts";
+import { forExecutable } from "../harness.ts";
 import { ModelServer } from "../models/model_server.ts";
-import { type AgentOptions, prepareAgent } from "./prepare_agent.ts";
-import { type Frame, readTrace, type Started, startPrepared } from "./running_session.ts";
-
-function grantAll({ type, id }: Frame): object | undefined {
-  return type === "budget_request" ? { type: "budget_grant", id, ok: true, wait_ms: 0 } : undefined;
-}
-
-async function start(bed: Bed, options: AgentOptions, reply = grantAll): Promise<Started> {
-  const started = await startPrepared(await prepareAgent(bed, options));
-  started.session.answer(reply);
-  return started;
-}
+import { type Frame, readTrace, type Started } from "./running_session.ts";
+import { callOf, startAgent } from "./running_agent.ts";
 
 /** Waits until so many frames of a type, or events of a name, have come, and gives the last of them. */
 async function nth({ session }: Started, name: string, count: number): Promise<Frame> {
@@ -27,12 +18,11 @@ const outcomeOf = ({ outcome }: Frame) => {
   const { status, partial, result } = outcome as Record<string, unknown>;
   return [status, partial, result];
 };
-const callOf = (name: string, args: unknown = {}) => ({ tool_calls: [{ name, arguments: args }] });
 
 forExecutable(
   "warm agent: it takes one turn after the other, knows what was said, and keeps its last answer",
   async (bed) => {
-    await using started = await start(bed, {
+    await using started = await startAgent(bed, {
       task: { warm: true },
       turns: [
         { when_contains: "the task", text: "one", usage: { input_tokens: 1, output_tokens: 2 } },
@@ -61,7 +51,7 @@ forExecutable(
     await using server = ModelServer.start({
       turns: [{ text: "one", usage }, { text: "two", usage }, { text: "three", usage }],
     });
-    await using started = await start(bed, {
+    await using started = await startAgent(bed, {
       task: { warm: true },
       limits: { max_steps: 1, max_tokens: 90 },
       intelligence: { uri: server.url, model: "m", headers: [] },
@@ -82,7 +72,7 @@ forExecutable(
       turns: [{ text: "late", delay_ms: 30_000 }, { text: "two" }],
       faults: ["400"],
     });
-    await using started = await start(bed, {
+    await using started = await startAgent(bed, {
       task: { warm: true },
       limits: { deadline_ms: 1_500 },
       intelligence: { uri: server.url, model: "m", headers: [] },
@@ -97,7 +87,7 @@ forExecutable(
 
 forExecutable("warm agent: a turn is ended by itself, in its model call too, and the next one comes", async (bed) => {
   await using server = ModelServer.start({ turns: [{ text: "two" }], faults: ["mute"] });
-  await using started = await start(bed, {
+  await using started = await startAgent(bed, {
     task: { warm: true },
     intelligence: { uri: server.url, model: "m", headers: [] },
   });
@@ -114,7 +104,7 @@ forExecutable("warm agent: a turn is ended by itself, in its model call too, and
 forExecutable(
   "warm agent: it asks by a gate and is answered by an inject; an answer to no gate is dropped",
   async (bed) => {
-    await using started = await start(bed, {
+    await using started = await startAgent(bed, {
       task: { warm: true },
       turns: [callOf("request-input", { question: "Which one?" }), { when_contains: "the red one", text: "red it is" }],
     });
@@ -131,7 +121,7 @@ forExecutable(
 forExecutable(
   "agent: a component that is its tool asks by the same gate, and delegates to nobody without a grant",
   async (bed) => {
-    await using started = await start(bed, {
+    await using started = await startAgent(bed, {
       tools: { probe: "tool_probe" },
       task: { warm: true },
       turns: [
@@ -153,7 +143,7 @@ forExecutable(
   async (bed) => {
     const turns = [callOf("nix"), { text: "done" }];
     for (const end of ["resume", "cancel"] as const) {
-      await using started = await start(bed, { turns });
+      await using started = await startAgent(bed, { turns });
       const { session } = started;
       await session.send({ type: "pause" });
       await session.waitFor("loop.paused");
@@ -169,7 +159,7 @@ forExecutable(
 
 forExecutable("agent: an unusable swap changes nothing and is rejected by name", async (bed) => {
   await using server = ModelServer.start({ turns: [{ text: "old" }] });
-  await using started = await start(bed, { intelligence: { uri: server.url, model: "old", headers: [] } });
+  await using started = await startAgent(bed, { intelligence: { uri: server.url, model: "old", headers: [] } });
   const { session } = started;
   await session.send({ type: "pause" });
   await session.waitFor("loop.paused");
@@ -183,7 +173,7 @@ forExecutable("agent: an unusable swap changes nothing and is rejected by name",
   assertEquals([outcomeOf(result.last!), server.requests[0]!.body.model], [["completed", false, "old"], "old"]);
   assertEquals(JSON.stringify([result.frames, result.stderr]).includes("s3cret-token"), false);
   await using beyond = ModelServer.start({ turns: [{ text: "old" }] });
-  await using walled = await start(bed, { intelligence: { uri: beyond.url, model: "old", headers: [] } });
+  await using walled = await startAgent(bed, { intelligence: { uri: beyond.url, model: "old", headers: [] } });
   await walled.session.send({ type: "swap_intel", uri: "http://127.0.0.1:9/v1", policy: "finish-on-old" });
   const reason = (await walled.session.waitFor("intel.swap.reject"))["fields"];
   assertEquals(reason, { reason: "its port is none that the walls of this session allow" });
@@ -201,7 +191,7 @@ forExecutable(
     for (const [policy, model, restart] of ways) {
       await using old = ModelServer.start({ turns: [callOf("guarded")] });
       await using fresh = ModelServer.start({ turns: [{ text: "answered" }] });
-      await using started = await start(bed, {
+      await using started = await startAgent(bed, {
         intelligence: { uri: `${old.url},${fresh.url}`, model: "old", token: "t", headers: [] },
         task: {
           role: "turn",
@@ -230,27 +220,14 @@ forExecutable(
   },
 );
 
-/** A turn of an empty conversation. */
-const TURN = {
-  kind: "turn",
-  system: "be brief",
-  messages: [],
-  tools: [],
-  internal: [],
-  mcp_routes: {},
-  max_rounds: 0,
-  budget_admission: false,
-  idempotency_prefix: "",
-  max_tokens_per_call: 0,
-  turn_id: "t",
-} as const;
+const TURN = { ...EMPTY_TURN, system: "be brief", turn_id: "t" };
 
 forExecutable(
   "turn: one turn of a conversation that is kept above; its own tools go up, and the delta comes back",
   async (bed) => {
     const message = (text: string) => ({ role: "user", text, ts: 1 }) as const;
     const tool = { name: "lookup", description: "Looks\nup", input_schema: { type: "object", required: ["key"] } };
-    await using started = await start(
+    await using started = await startAgent(
       bed,
       {
         task: {

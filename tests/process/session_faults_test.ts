@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import type { SpawnPayload } from "../../src/protocol/control/mod.ts";
+import { EMPTY_TURN } from "../../src/protocol/control/payload_fixture.ts";
 import { encodeFrame } from "../../src/protocol/mod.ts";
 import { NO_GRANTS } from "../../src/grants/mod.ts";
 import { markIfCrashed } from "../../src/records/mod.ts";
@@ -201,19 +202,7 @@ const WITHOUT_EFFECT: Partial<SpawnPayload> = {
     idempotent: false,
     peers: [],
   },
-  turn: {
-    kind: "turn",
-    system: SECRET,
-    messages: [],
-    tools: [],
-    internal: [],
-    mcp_routes: {},
-    max_rounds: 0,
-    budget_admission: false,
-    idempotency_prefix: "",
-    max_tokens_per_call: 0,
-    turn_id: "",
-  },
+  turn: { ...EMPTY_TURN, system: SECRET },
 };
 
 forMode("binary", "session: each field that would have no effect on a command is refused by its name", async (bed) => {

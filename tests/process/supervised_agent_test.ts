@@ -7,6 +7,7 @@ import { childrenOf, waitForEnd } from "../processes.ts";
 import { type AgentOptions, prepareAgent } from "./prepare_agent.ts";
 import { readAnswer, readTrace } from "./running_session.ts";
 import type { PreparedSession } from "../../src/session/mod.ts";
+import { callOf } from "./running_agent.ts";
 
 interface Spawned extends Disposable {
   readonly child: SessionChild;
@@ -27,7 +28,6 @@ function treeOf(options: Partial<SupervisorOptions> = {}): Supervisor {
 }
 
 const causeOf = ({ status, ended_by, outcome }: ChildEnding) => [status, ended_by, outcome?.result];
-const callOf = (name: string, args: unknown = {}) => ({ tool_calls: [{ name, arguments: args }] });
 const usage = { input_tokens: 100, output_tokens: 20 };
 
 forExecutable(

@@ -1,4 +1,4 @@
-import type { Grants } from "../../grants/mod.ts";
+import { type Grants, NO_GRANTS } from "../../grants/mod.ts";
 import type { Absence, FreeKind } from "./field_table_fixture.ts";
 import type { Msg, SpawnPayload, TurnResult, TurnSpec } from "./mod.ts";
 
@@ -29,16 +29,7 @@ export const MINIMAL_PAYLOAD: SpawnPayload = {
   instruction: "count the lines",
   context_seed: [],
   capsule: { name: "count", version: "", digest: DIGEST, path: "/capsules/count" },
-  grants: {
-    fs: { mounts: [] },
-    env: [],
-    net: [],
-    spawn: [],
-    stdio: true,
-    clocks: true,
-    random: true,
-    limits: { memory_mb: 64, deadline_ms: 1_000, open_files: 16, file_bytes: 1, work_bytes: 1 },
-  },
+  grants: { ...NO_GRANTS, limits: { memory_mb: 64, deadline_ms: 1_000, open_files: 16, file_bytes: 1, work_bytes: 1 } },
   mcp_servers: [],
   a2a_peers: [],
   gated_tools: [],
@@ -66,6 +57,21 @@ export const EVERY_MSG: readonly Msg[] = [
   { role: "tool", id: "c", name: "t", content: "é漢😀", is_error: false, ts: 4 },
   { role: "note", text: "n", ts: 5 },
 ];
+
+/** A turn of an empty conversation that asks for nothing. */
+export const EMPTY_TURN: TurnSpec = {
+  kind: "turn",
+  system: "",
+  messages: [],
+  tools: [],
+  internal: [],
+  mcp_routes: {},
+  max_rounds: 0,
+  budget_admission: false,
+  idempotency_prefix: "",
+  max_tokens_per_call: 0,
+  turn_id: "",
+};
 
 export const FULL_TURN: TurnSpec = {
   kind: "think",

@@ -1,7 +1,8 @@
 /** Supervisors and tiny session programs for tests: a `/bin/sh` script that says frames starts in a millisecond. */
 import { fromFileUrl } from "@std/path";
 import { encodeFrame } from "../../protocol/mod.ts";
-import type { SessionLimits, SpawnPayload, TurnSpec } from "../../protocol/control/mod.ts";
+import type { SessionLimits, SpawnPayload } from "../../protocol/control/mod.ts";
+import { EMPTY_TURN, MINIMAL_PAYLOAD } from "../../protocol/control/payload_fixture.ts";
 import type { Playbook } from "../testdata/scripted_session.ts";
 import type { ChildEnding, SessionLaunch, SpawnRequest } from "./session_launch.ts";
 import { CHILD_TIMINGS, type ChildTimings, type Notice } from "./child_state.ts";
@@ -23,36 +24,12 @@ let sessions = 0;
 /** A payload with nothing in it but what must be. */
 export function payloadFor(sessionId = `ses_${String(sessions++).padStart(32, "0")}`): SpawnPayload {
   return {
+    ...MINIMAL_PAYLOAD,
     instruction: "do",
-    context_seed: [],
-    capsule: { name: "worker", version: "0.1.0", digest: `sha256:${"0".repeat(64)}`, path: "/capsule" },
-    grants: {
-      fs: { mounts: [] },
-      env: [],
-      net: [],
-      spawn: [],
-      stdio: true,
-      clocks: true,
-      random: true,
-      limits: {
-        memory_mb: 64,
-        deadline_ms: 60_000,
-        open_files: 16,
-        file_bytes: 1_024,
-        work_bytes: 1_024,
-      },
-    },
-    mcp_servers: [],
-    a2a_peers: [],
-    gated_tools: [],
+    capsule: { ...MINIMAL_PAYLOAD.capsule, name: "worker", version: "0.1.0" },
+    telemetry: { ...MINIMAL_PAYLOAD.telemetry, run_id: "run", agent_id: "agent" },
     limits: LIMITS,
-    telemetry: { run_id: "run", agent_id: "agent", agent_path: "0", log_level: "info", log_content: false },
-    depth: 0,
-    warm: false,
-    role: "command",
     places: { session_id: sessionId, root: "/s", work: "/w", cache: "/c" },
-    args: [],
-    env: [],
   };
 }
 
@@ -87,7 +64,8 @@ export function conversingLaunch(mode: string, payload = payloadFor(), ...more: 
 /** A session with a model that is a script. */
 export function scriptedLaunch(playbook: Playbook, payload = payloadFor()): SessionLaunch {
   const intelligence = { uri: "https://model.example", model: "first", headers: [] };
-  return denoLaunch({ ...payload, instruction: JSON.stringify(playbook), intelligence, turn: TURN }, SCRIPTED);
+  const turn = { ...EMPTY_TURN, budget_admission: true, idempotency_prefix: "ctx/1", turn_id: "1" };
+  return denoLaunch({ ...payload, instruction: JSON.stringify(playbook), intelligence, turn }, SCRIPTED);
 }
 
 function denoLaunch(payload: SpawnPayload, ...program: readonly string[]): SessionLaunch {
@@ -99,20 +77,6 @@ function denoLaunch(payload: SpawnPayload, ...program: readonly string[]): Sessi
     payload,
   };
 }
-
-const TURN: TurnSpec = {
-  kind: "turn",
-  system: "",
-  messages: [],
-  tools: [],
-  internal: [],
-  mcp_routes: {},
-  max_rounds: 0,
-  budget_admission: true,
-  idempotency_prefix: "ctx/1",
-  max_tokens_per_call: 0,
-  turn_id: "1",
-};
 
 /** A supervisor that keeps what it is told; its ladders are short. */
 export class WatchedTree implements AsyncDisposable {
