@@ -285,7 +285,9 @@ forExecutable("session: it is killed, and its cell goes with it; its record read
 
 Deno.test("session: whatever a library prints by console goes to stderr, as lines of its log", async () => {
   const script = `
-    import { moveConsole, SessionLog } from ${JSON.stringify(`file://${REPOSITORY}/src/session/session_log.ts`)};
+    import { moveConsole, SessionLog } from ${
+    JSON.stringify(`file://${REPOSITORY}/src/session/control/session_log.ts`)
+  };
     const log = new SessionLog();
     log.identify({ run_id: "r", agent_id: "a", agent_path: "0", log_level: "debug", log_content: false });
     moveConsole(log);

@@ -29,7 +29,7 @@ const CHANGES: readonly Change[] = [
   {
     file: "src/wasi/files/symlink_inside.ts",
     find: "export function symlinkInside(preopens: readonly Preopen[], place: SymlinkPlace): void {",
-    replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts";
+    replace: `import { stands } from "../../../tests/sandbox/variant/standing_walls.ts";
       export function symlinkInside(preopens: readonly Preopen[], place: SymlinkPlace): void {
         if (!stands(1)) return Deno.symlinkSync(place.target, preopens[place.preopen].host + "/" + place.path);`,
   },
@@ -137,7 +137,7 @@ const CHANGES: readonly Change[] = [
     file: "src/session/control/live_session.ts",
     find: "const FLUSH_MS =",
     replace:
-      `import { attackFolders, isAttack } from "../../tests/sandbox/variant/attacking_session.ts"; const FLUSH_MS =`,
+      `import { attackFolders, isAttack } from "../../../tests/sandbox/variant/attacking_session.ts"; const FLUSH_MS =`,
   },
   // A loop's thread does what its model's name says, with what the executable has where wall 2 does not stand.
   {
@@ -148,7 +148,7 @@ const CHANGES: readonly Change[] = [
   {
     file: "src/agent/thread/loop_worker.ts",
     find: "const LAST_WORD_MS =",
-    replace: `import { stands } from "../../tests/sandbox/variant/standing_walls.ts"; const LAST_WORD_MS =`,
+    replace: `import { stands } from "../../../tests/sandbox/variant/standing_walls.ts"; const LAST_WORD_MS =`,
   },
   {
     file: "src/agent/thread/loop_thread.ts",
@@ -158,7 +158,7 @@ const CHANGES: readonly Change[] = [
   {
     file: "src/agent/thread/loop_thread.ts",
     find: "const GATHER_MS =",
-    replace: `import { attackFromLoop } from "../../tests/sandbox/variant/attacking_loop.ts"; const GATHER_MS =`,
+    replace: `import { attackFromLoop } from "../../../tests/sandbox/variant/attacking_loop.ts"; const GATHER_MS =`,
   },
   // Wall 4: nothing is raised, in the supervisor or in the cell, and they believe it was.
   {
