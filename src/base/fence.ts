@@ -16,7 +16,7 @@ const LETTERS = Array.from(TAG, (letter) => letter === "-" ? DASH : letter).join
 let lookAlike: RegExp | undefined;
 
 /**
- * Foreign text as data: one opener, the text, one closer (delegation page §5). Each `<` in it that begins a look-alike of
+ * Foreign text as data: one opener, the text, one closer. Each `<` in it that begins a look-alike of
  * either becomes `‹`. What the runtime itself says is never fenced.
  */
 export function fence({ kind, name }: ForeignSource, text: string): string {

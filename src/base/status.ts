@@ -12,7 +12,7 @@ export const STATUS_EXIT = {
   "crashed": 1,
 } as const satisfies Record<string, number>;
 
-/** How a session ended, as a whole (control protocol §4, "status"). */
+/** How a session ended, as a whole. */
 export type SessionStatus = keyof typeof STATUS_EXIT;
 
 /** Every status. */

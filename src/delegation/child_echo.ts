@@ -5,7 +5,7 @@ const MAX_LINES = 20;
 const QUIET_LEVELS: readonly unknown[] = ["info", "debug"];
 
 /**
- * What the operator reads of the stderr of one child's session, each line with its delegation (delegation page §2): its
+ * What the operator reads of the stderr of one child's session, each line with its delegation: its
  * warnings and errors, and what is no line of its log. It is data of a process that may have been taken over: so many lines
  * and no more.
  */

@@ -58,8 +58,9 @@ const BY_PARENT: EndReason = { status: "cancelled", ended_by: "terminated", deta
 const AT_DEADLINE: EndReason = { status: "deadline", ended_by: "deadline", detail: REASON_DEADLINE };
 
 /**
- * The launcher of one tree (delegation page): a call and its caller's authority in, a narrower session and its recorded
- * ending out. Who calls is known from its place in the tree and never from what it says. Disposing ends all that lives.
+ * The launcher of one tree (`docs/decisions/0019-the-launcher.md`): a call and its caller's authority in, a narrower
+ * session and its recorded ending out. Who calls is known from its place in the tree and never from what it says.
+ * Disposing ends all that lives.
  */
 export class Launcher implements AsyncDisposable {
   readonly supervisor: Supervisor;

@@ -1,6 +1,6 @@
 import { isId } from "../base/mod.ts";
 
-/** Header names of a notice (delegation page §3). */
+/** Header names of a notice. */
 export const NOTICE_HEADERS = {
   version: "a2a-version",
   origin: "x-boll-task-origin",

@@ -47,7 +47,7 @@ export interface DoorLimits {
   readonly keptMs: number;
 }
 
-/** The bounds when nothing else is said (door page). */
+/** The bounds when nothing else is said (`docs/decisions/0025-the-door.md`). */
 export const DEFAULT_LIMITS: DoorLimits = {
   bodyBytes: 8 * 1024 * 1024,
   completionBytes: 64 * 1024,

@@ -39,7 +39,7 @@ export interface PeerCredential {
   readonly tokenHash: string;
 }
 
-/** The session behind a door, for children that say they have ended (delegation page §3). */
+/** The session behind a door, for children that say they have ended. */
 export interface CompletionReceiver extends NoticeReceiver {
   /** A child of that delegation says that it has ended: time to look, nothing more. */
   onCompletion(delegationId: string): void;

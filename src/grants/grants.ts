@@ -46,7 +46,7 @@ export interface Grants {
   readonly containment?: Containment;
 }
 
-/** Limits of a run whose manifest is silent (grants page, "Keys"). */
+/** Limits of a run whose manifest is silent. */
 export const DEFAULT_LIMITS: Limits = {
   memory_mb: 512,
   deadline_ms: 600_000,

@@ -37,7 +37,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set(["capsule.jsonc", "boll.jsonc", "
 const SEARCH_DEPTH = 3;
 const SEARCH_ENTRIES = 2_000;
 
-/** Gathers what no mount of this run may reach (grants page, "boll's own files are out of reach"). */
+/** Gathers what no mount of this run may reach. */
 export function gatherProtection(input: {
   readonly capsule: Capsule;
   readonly workspaces: readonly Workspace[];

@@ -32,7 +32,7 @@ export const mountSchema = z.strictObject({
   mode: z.exactOptional(mode.check(z.meta({ description: "ro (the default) or rw." }))),
 });
 
-/** Limits of one run; absent ones have the defaults of the grants page. */
+/** Limits of one run; absent ones have the defaults that each names. */
 export const limitsSchema = z.strictObject({
   memory_mb: z.exactOptional(count(16_384, "Linear memory of all modules together, MiB. Default 512.")),
   deadline_ms: z.exactOptional(count(2_147_483_647, "Wall time of the run, milliseconds. Default 600000.")),

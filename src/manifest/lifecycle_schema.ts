@@ -3,7 +3,7 @@ import { get, problem } from "./cross_checks.ts";
 import type { Problem, ReadDocument } from "./document.ts";
 import { count } from "./grants_schema.ts";
 
-/** How a capsule takes tasks (door page). What is not there, `boll serve` decides. */
+/** How a capsule takes tasks. What is not there, `boll serve` decides. */
 export const lifecycleSchema = z.strictObject({
   accept: z.exactOptional(
     z.enum(["none", "single", "queue"]).check(

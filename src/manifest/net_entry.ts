@@ -38,7 +38,7 @@ const SCHEMES: ReadonlySet<string> = new Set(["https", "http", "tcp", "udp"]);
 const MAX_ENTRY = 512;
 
 /**
- * Reads one entry of `grants.net` or of `--net` (grants page, "What each grant means").
+ * Reads one entry of `grants.net` or of `--net`.
  * @throws {CapsuleError} `grant.bad_net`; the message never holds user information
  */
 export function parseNetEntry(text: string): NetEntry {

@@ -5,7 +5,7 @@ import { lifecycleSchema } from "./lifecycle_schema.ts";
 import { CAPSULE_NAME, MAX_VERSION, SEMVER } from "./names.ts";
 
 /**
- * The one definition of `capsule.jsonc` and `boll.jsonc` (grants page, "Keys"): it validates, gives the types and
+ * The one definition of `capsule.jsonc` and `boll.jsonc`: it validates, gives the types and
  * prints the JSON Schema. Only modules that really parse may import it for its values: zod is not free to load.
  */
 

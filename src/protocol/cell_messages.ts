@@ -33,7 +33,7 @@ import {
   type ToolHostCall,
 } from "./tool_messages.ts";
 
-/** Parent to cell (control protocol §7). */
+/** Parent to cell. */
 export type ToCell =
   | RunLoad
   | ServeLoad
@@ -97,7 +97,7 @@ export interface CellUsage {
   readonly stdout_closed: boolean;
 }
 
-/** Cell to parent (control protocol §7). All of it is data from an enemy. */
+/** Cell to parent. All of it is data from an enemy. */
 export type FromCell =
   | { readonly type: "hello"; readonly nonce: string }
   | { readonly type: "ready"; readonly walls: CellWalls }

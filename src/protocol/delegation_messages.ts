@@ -25,7 +25,7 @@ export interface DelegateStarted {
   readonly delegation_id: string;
 }
 
-/** A child has ended: what the guest that delegated reads of it, whole (delegation page §5, one outcome). */
+/** A child has ended: what the guest that delegated reads of it, whole. */
 export interface DelegationEnd extends DelegateStarted {
   readonly type: "delegation_end";
   readonly text: string;

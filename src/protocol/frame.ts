@@ -1,7 +1,7 @@
 import { CapsuleError, type ErrorCode } from "../base/mod.ts";
 import { holdsTooManyValues, MAX_FRAME_VALUES } from "./value_count.ts";
 
-/** The largest payload of one frame, bytes, inclusive (control protocol §1). */
+/** The largest payload of one frame, bytes, inclusive. */
 export const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 
 const PREFIX_BYTES = 4;
@@ -11,7 +11,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /**
- * One message as one frame: 4 bytes big-endian length, then JSON in UTF-8 (control protocol §1).
+ * One message as one frame: 4 bytes big-endian length, then JSON in UTF-8.
  *
  * @throws `protocol.frame_too_large` before a byte is written, when the payload is over {@link MAX_FRAME_BYTES} or has
  *   more than {@link MAX_FRAME_VALUES} values.

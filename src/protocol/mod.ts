@@ -1,5 +1,5 @@
 /**
- * Bytes ⇄ frames ⇄ typed messages between a parent and its cells (control protocol §1 and §7). Knows no socket, no
+ * Bytes ⇄ frames ⇄ typed messages between a parent and its cells. Knows no socket, no
  * process and no clock; every field of every message is checked here and nowhere else.
  * @module
  */

@@ -1,6 +1,6 @@
 import { CapsuleError } from "../base/mod.ts";
 
-/** Bytes of one stream that may be under way without a credit (control protocol §7). */
+/** Bytes of one stream that may be under way without a credit. */
 export const STREAM_WINDOW_BYTES = 256 * 1024;
 
 /** Most bytes of one chunk, before base64. */

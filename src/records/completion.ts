@@ -11,7 +11,7 @@ export type CompletionStatus = typeof STATUSES[number];
 const STATUSES = ["ok", "error", "crashed", "terminated"] as const;
 const CHILD_STATUSES: readonly CompletionStatus[] = ["ok", "error"];
 
-/** The record of a delegated session's ending, `records/completion.json` (delegation page §3): all of it a runtime's words. */
+/** The record of a delegated session's ending, `records/completion.json`: all of it a runtime's words. */
 export interface Completion {
   readonly delegation_id: string;
   readonly capsule_name: string;

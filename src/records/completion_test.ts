@@ -14,7 +14,7 @@ function withRecord(run: (places: { completion: string; folder: string }) => voi
   }
 }
 
-Deno.test("completion: pretty JSON with a final newline in the order of the page, and the same value when read", () =>
+Deno.test("completion: pretty JSON with a final newline in one order, and the same value when read", () =>
   withRecord((places) => {
     const whole: Completion = {
       ...COMPLETION,

@@ -22,7 +22,7 @@ export interface CellFacts {
   readonly exit: ChildExit;
 }
 
-/** From this share of its cap on, percent, a failed guest is said to have run out of memory (grants page, "Keys"). */
+/** From this share of its cap on, percent, a failed guest is said to have run out of memory. */
 const FULL_MEMORY_PERCENT = 90;
 
 const ABORT_SIGNALS: readonly string[] = ["SIGABRT", "SIGTRAP", "SIGILL"];

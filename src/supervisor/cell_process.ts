@@ -19,7 +19,7 @@ export interface CellChannel {
 
 const READ_BYTES = 64 * 1024;
 
-/** What may wait for a cell that is slow to read, bytes (control protocol §1, "back-pressure"). */
+/** What may wait for a cell that is slow to read, bytes. */
 export const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
 
 /**

@@ -9,7 +9,7 @@ export class GuestExit extends Error {
   }
 }
 
-/** Thrown through a guest that went past a limit which ends the run (grants page, "Keys"). */
+/** Thrown through a guest that went past a limit which ends the run. */
 export class LimitReached extends Error {
   override readonly name = "LimitReached";
   readonly limit: "output";

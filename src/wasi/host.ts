@@ -34,7 +34,7 @@ export interface Denial {
   readonly allow: string;
 }
 
-/** Limits that the host counts itself (grants page, "Keys"). */
+/** Limits that the host counts itself. */
 export interface HostLimits {
   readonly openFiles: number;
   /** Largest size of one file, bytes. */

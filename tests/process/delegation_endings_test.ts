@@ -16,7 +16,7 @@ import {
 } from "./delegation_records.ts";
 import { assertNothingLeft, waitForNoProcess } from "./leftovers.ts";
 
-/** How long a session is asked, and told by SIGTERM, before it is killed, ms (control protocol §5). */
+/** How long a session is asked, and told by SIGTERM, before it is killed, ms. */
 const LADDER_MS = 7_000;
 
 const WAIT = `waitFor(delegate({ capsule: args[0] }))`;

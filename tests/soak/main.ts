@@ -23,7 +23,7 @@ const [seconds, sessions, kills] = [option("seconds", 300), option("sessions", 4
 const seed = option("seed", Date.now() % 1_000_000);
 const config = join(import.meta.dirname!, "../../deno.json");
 const program = join(import.meta.dirname!, "tree_program.ts");
-/** How long what a killed supervisor leaves may live, ms (control protocol §6). */
+/** How long what a killed supervisor leaves may live, ms. */
 const ORPHAN_MS = 3_000;
 /** So much more memory at the end than after the first quarter is a leak, when there are so many sizes to compare. */
 const GROWTH = 1.3;

@@ -113,7 +113,7 @@ export class AgentDoorWork implements DoorTasks {
     this.#options.control.say({ type: "event", event: "tokens.spent", fields: {} });
   }
 
-  /** A question that nobody answers in time fails the task (door page, "Tasks"). */
+  /** A question that nobody answers in time fails the task. */
   #askOf(task: DoorTask, voice: TaskVoice, unanswered: AbortController): AskUser {
     return oneByOne(async (question, signal) => {
       if (signal.aborted) return { refused: "the task was to end" };

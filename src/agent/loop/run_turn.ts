@@ -21,8 +21,8 @@ const MAX_TRANSCRIPT_BYTES = 8 * 1024 * 1024;
 const BYTES_PER_TOKEN = 4;
 
 /**
- * Runs one turn: asks the model, makes the calls it asks for, and asks again, until it has its answer or a guard says no
- * (agent page, "Loop"). Never rejects: what goes wrong is how the turn ended, and its transcript has every call answered.
+ * Runs one turn: asks the model, makes the calls it asks for, and asks again, until it has its answer or a guard says no.
+ * Never rejects: what goes wrong is how the turn ended, and its transcript has every call answered.
  */
 export async function runTurn(input: TurnInput, ports: LoopPorts): Promise<TurnEnd> {
   const turn = new Turn(input, ports);

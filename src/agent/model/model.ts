@@ -38,7 +38,7 @@ export interface ModelAnswer {
 /** A model, however many endpoints stand behind it. */
 export interface Model {
   /**
-   * One round. Tries again on the same endpoint, then the next, as the control protocol (§5, "intel health") says.
+   * One round. Tries again on the same endpoint, then the next, as their breakers (`wire/breaker.ts`) say.
    *
    * @throws `model.unreachable` no endpoint answered; `model.unauthorized` an endpoint refused the credential;
    * `model.rejected` an endpoint refused the request; `model.bad_answer` what came cannot be read or is too large;

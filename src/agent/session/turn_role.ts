@@ -17,7 +17,7 @@ import { keepAnswer, roleResultOf, turnResultOf } from "../turn/turn_outcome.ts"
 const MAX_OUTPUT_TOKENS = 4_096;
 
 /**
- * The role `turn`: one turn of a conversation that its supervisor keeps (control protocol §4, `TurnSpec`).
+ * The role `turn`: one turn of a conversation that its supervisor keeps.
  *
  * @throws `capsule.*`, `manifest.*`, `model.*`, `hull.failed`, `payload.unsupported`
  */

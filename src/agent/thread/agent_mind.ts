@@ -36,8 +36,8 @@ export interface MindTurn {
 }
 
 /**
- * The loop of a session with its model, turn after turn, in a thread that is replaced when the model is (control protocol
- * §2, `swap_intel`) or when it does not end as it was told to.
+ * The loop of a session with its model, turn after turn, in a thread that is replaced when the model is, or when it does
+ * not end as it was told to.
  */
 export class AgentMind implements Disposable {
   readonly #options: AgentMindOptions;

@@ -31,7 +31,7 @@ type Judged = Pick<ChildEnding, "session_id" | "status" | "ended_by" | "detail">
 /** It was told to end while its session was about to be started again. */
 const BETWEEN_SESSIONS: Judged = { session_id: "", status: "completed", ended_by: "terminated" };
 
-/** How long everything below may take to end after the first signal, ms (control protocol §5). */
+/** How long everything below may take to end after the first signal, ms. */
 const DRAIN_MS = 28_000;
 
 /** Tasks that may wait when nobody says. */

@@ -32,7 +32,7 @@ const VERDICTS: readonly EndedBy[] = [
 ];
 
 /**
- * How a delegation ended, where its sources differ (delegation page §3): the launcher's own reason; the child's record, if
+ * How a delegation ended, where its sources differ: the launcher's own reason; the child's record, if
  * it is of this launch; the child's last frame; else it crashed. Who it was is never the child's word.
  */
 export function decideCompletion(launched: Launched, { ending, record }: EndingSources): Completion {

@@ -48,7 +48,7 @@ Deno.test("decideCompletion: the launcher's reason, then the record of these ids
   assertEquals(decide({ ending: KILLED }), ["crashed", "launcher", false, 42, `${KILLED.detail}\none\ntwo`]);
 });
 
-Deno.test("decideCompletion: each verdict of a supervisor is in the detail; the deadline has the words of the page", () => {
+Deno.test("decideCompletion: each verdict of a supervisor is in the detail; the deadline is said in full", () => {
   for (const ended_by of ["terminated", "interrupted", "stuck", "not_ready", "protocol_broken"] as const) {
     const { status, detail } = decideCompletion(LAUNCHED, {
       ending: ending({ status: "failed", ended_by, detail: "why" }),

@@ -9,7 +9,7 @@ export interface DelegationOutcome {
 }
 
 /**
- * What the delegating agent reads (delegation page §5): for each outcome one line of the runtime's own, then everything
+ * What the delegating agent reads: for each outcome one line of the runtime's own, then everything
  * that a child could have had a word in, fenced.
  */
 export function handOver(outcomes: readonly DelegationOutcome[]): string {

@@ -17,7 +17,7 @@ const CUT_MARK = "\n[…]";
 const CHARACTER_BYTES = 4;
 
 /**
- * The answer of a dead child (delegation page §4), at most {@link MAX_OUTPUT_BYTES} of it: a longer one is cut between two
+ * The answer of a dead child, at most {@link MAX_OUTPUT_BYTES} of it: a longer one is cut between two
  * characters, marked, and kept whole in the parent's runtime directory, or the mark says why not.
  */
 export async function readAnswer(places: AnswerPlaces, keep: AnswerKeep): Promise<Answer> {

@@ -22,7 +22,7 @@ export interface NoticeRequest {
   readonly body: string;
 }
 
-/** The notice in words (delegation page §3): no result and no path to one. */
+/** The notice in words: no result and no path to one. */
 export function noticeText(fields: NoticeFields): string {
   const { delegation_id, session_id, status, duration_ms, workdir, detail } = fields;
   return [

@@ -77,7 +77,7 @@ Deno.test("noticeRequest: an A2A 1.0 SendMessage to the delegating context, retu
   assertNotEquals(noticeRequest(COMPLETION, ADDRESS).id, id);
 });
 
-Deno.test("judgeNotice: accepted for this session and a delegation it waits for; else refused in the words of the page", () => {
+Deno.test("judgeNotice: accepted for this session and a delegation it waits for; else refused, and says why", () => {
   const headers = new Headers(noticeRequest(COMPLETION, ADDRESS).headers);
   const receiver = { sessionId: "ses_1", isWaiting: (id: string) => id === COMPLETION.delegation_id };
   assert(isNotice(headers) && !isNotice(new Headers({ "x-boll-task-origin": "user" })));

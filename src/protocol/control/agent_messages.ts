@@ -18,7 +18,7 @@ export interface ActiveEndpoint {
   readonly transport: string;
 }
 
-/** Session to supervisor (control protocol §3). Data from a process that may be talked into anything. */
+/** Session to supervisor. Data from a process that may be talked into anything. */
 export type AgentMsg =
   | { readonly type: "ready" }
   | { readonly type: "pong"; readonly seq: number }

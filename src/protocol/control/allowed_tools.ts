@@ -3,7 +3,7 @@ import { ALLOWED_TOOLS_ROLE, type SeedMessage } from "./spawn_payload.ts";
 const MAX_GRANT_CHARACTERS = 64 * 1024;
 
 /**
- * The context with the tool grant at its head (control protocol §4, "The tool grant"): `*`, an exact name, or `prefix*`.
+ * The context with the tool grant at its head: `*`, an exact name, or `prefix*`.
  * Entries of the reserved role that the caller put there are gone. Undefined patterns narrow nothing, none allow nothing.
  */
 export function mintAllowedTools(

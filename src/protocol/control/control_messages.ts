@@ -37,7 +37,7 @@ export interface BudgetGrant {
   readonly reason?: string;
 }
 
-/** Supervisor to session (control protocol §2). */
+/** Supervisor to session. */
 export type ControlMsg =
   | ({ readonly type: "spawn" } & SpawnPayload)
   | { readonly type: "ping"; readonly seq: number }

@@ -14,7 +14,7 @@ export interface DoorPeer {
   readonly token_hash: string;
 }
 
-/** The A2A endpoint that a session opens (door page): where it listens and whom it lets in. It holds hashes, no token. */
+/** The A2A endpoint that a session opens: where it listens and whom it lets in. It holds hashes, no token. */
 export interface DoorSpec {
   readonly hostname: string;
   /** 0: the system chooses. */

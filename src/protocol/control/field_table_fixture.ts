@@ -7,7 +7,7 @@ export type Absence = "required" | "absent" | { readonly default: unknown };
 /** A field that is not what its value seems: any JSON, an object whose inside is free, a JSON Schema, not only integers. */
 export type FreeKind = "json" | "object" | "schema" | "number";
 
-/** Every field of one message by its dotted path: the page's table again, as the decoder is held to it. */
+/** Every field of one message by its dotted path, written down apart from the decoder, as the decoder is held to it. */
 export interface FieldTable {
   readonly fields: Readonly<Record<string, Absence>>;
   readonly free?: Readonly<Record<string, FreeKind>>;

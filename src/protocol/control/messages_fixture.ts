@@ -11,7 +11,7 @@ import {
 
 const REQUIRED = "required", ABSENT = "absent";
 
-/** Every message with every field, and its table (control protocol §2). */
+/** Every message of a supervisor with every field, and its table. */
 export const EVERY_CONTROL: readonly (readonly [ControlMsg, FieldTable])[] = [
   [{ type: "spawn", ...FULL_PAYLOAD }, { fields: PAYLOAD_ROWS, free: PAYLOAD_FREE }],
   [{ type: "ping", seq: 0 }, { fields: { seq: REQUIRED } }],
@@ -73,7 +73,7 @@ const OUTCOME_ROWS: Record<string, Absence> = {
   "outcome.subscriptions[0].condition": ABSENT,
 };
 
-/** Every message with every field, and its table (control protocol §3). */
+/** Every message of a session with every field, and its table. */
 export const EVERY_AGENT: readonly (readonly [AgentMsg, FieldTable])[] = [
   [{ type: "ready" }, { fields: {} }],
   [{ type: "pong", seq: 7 }, { fields: { seq: REQUIRED } }],

@@ -1,7 +1,7 @@
 /**
- * The messages between a supervisor and its sessions (control protocol §2 to §4), typed and checked: what a frame holds
- * in, `ControlMsg` and `AgentMsg` out, or a fault that names the field and never its value. A door of its own, because a
- * cell and a run in the foreground need none of it. Types may be imported from here at no cost.
+ * The messages between a supervisor and its sessions, typed and checked: what a frame holds in, `ControlMsg` and
+ * `AgentMsg` out, or a fault that names the field and never its value (`docs/decisions/0012-control-messages.md`). A door
+ * of its own, because a cell and a run in the foreground need none of it. Types may be imported from here at no cost.
  * @module
  */
 export * from "./agent_messages.ts";

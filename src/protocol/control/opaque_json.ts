@@ -9,7 +9,7 @@ export interface JsonBounds {
 /** How deep a value that is passed on may nest: whoever walks or writes it recursively keeps its stack. */
 export const MAX_JSON_DEPTH = 64;
 
-/** The largest JSON Schema, bytes (control protocol §4). */
+/** The largest JSON Schema, bytes. */
 export const MAX_SCHEMA_BYTES = 64 * 1024;
 
 /** Bound of small opaque values: the fields of an event, the payload of a gate. */

@@ -213,7 +213,7 @@ export function msgRows(path: string): Record<string, Absence> {
 
 const REMOTE_ROWS = { name: REQUIRED, url: REQUIRED, token: ABSENT, headers: { default: [] } } as const;
 
-/** The rows of {@link FULL_PAYLOAD} (control protocol §4). */
+/** The rows of {@link FULL_PAYLOAD}. */
 export const PAYLOAD_ROWS: Record<string, Absence> = {
   instruction: REQUIRED,
   output_contract: ABSENT,

@@ -1,6 +1,6 @@
 import type { Fields } from "../fields.ts";
 
-/** What a session may use (control protocol §4). None is ever 0: that would read as "unlimited" somewhere. */
+/** What a session may use. None is ever 0: that would read as "unlimited" somewhere. */
 export interface SessionLimits {
   readonly max_steps: number;
   readonly max_tokens: number;

@@ -62,7 +62,7 @@ export interface PayloadCapsule {
   readonly path: string;
 }
 
-/** Everything a session is given, first and once: its task and its whole authority (control protocol §4). Holds credentials. */
+/** Everything a session is given, first and once: its task and its whole authority. Holds credentials. */
 export interface SpawnPayload {
   readonly instruction: string;
   /** The required shape and boundaries of the result, in prose. */

@@ -42,7 +42,7 @@ export function parseEndpoints(uri: string): readonly URL[] | UnusableEndpoints 
 }
 
 /**
- * Takes another model at a turn boundary (control protocol §2, `swap_intel`): of several swaps before one boundary only
+ * Takes another model at a turn boundary: of several swaps before one boundary only
  * the last is given to this. All or nothing: an unusable `uri` leaves everything as it was. What a swap leaves out is
  * kept where it names the same endpoints: a token or header of the old ones is never sent to others. With
  * `restart-turn` the turn is to run again, only if the model really changed.

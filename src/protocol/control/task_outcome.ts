@@ -16,7 +16,7 @@ export interface Subscription {
   readonly condition?: string;
 }
 
-/** What a task came to, as its session tells it (control protocol §4, `Outcome`). */
+/** What a task came to, as its session tells it. */
 export interface TaskOutcome {
   readonly status: SessionStatus;
   /** The result is not the whole one. */

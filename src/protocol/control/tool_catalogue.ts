@@ -12,7 +12,7 @@ export interface OfferedTool {
 }
 
 /**
- * The tools of a session, narrowed by its grant (control protocol §4, "The tool grant"): what its model is shown, and the
+ * The tools of a session, narrowed by its grant: what its model is shown, and the
  * same again when something is called. A server's list may change at any time, and can add nothing that the grant hides;
  * a name that two would have is the session's own, then the first server's.
  */

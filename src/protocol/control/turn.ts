@@ -52,7 +52,7 @@ export type Msg =
   }
   | { readonly role: "note"; readonly text: string; readonly ts: number };
 
-/** One turn for a session of the role `turn` (control protocol §4). */
+/** One turn for a session of the role `turn`. */
 export interface TurnSpec {
   /** `think` has no tools and gives JSON. */
   readonly kind: "turn" | "think" | "agent";

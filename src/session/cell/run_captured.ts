@@ -7,7 +7,7 @@ import { type CellRun, runCell } from "./run_cell.ts";
 import { StderrLog } from "./stderr_log.ts";
 import type { CellResult } from "./watch_cell.ts";
 
-/** What a guest may write to captured streams together when its grants say nothing, bytes (grants page, "Keys"). */
+/** What a guest may write to captured streams together when its grants say nothing, bytes. */
 const CAPTURED_OUTPUT_BYTES = 10 * 1024 * 1024;
 
 /** A run whose guest has pipes to this process. */

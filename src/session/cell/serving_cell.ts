@@ -57,7 +57,7 @@ export interface CellLoss {
 /** How long a cell may take from its first frame to `ready`, ms. */
 const READY_TIMEOUT_MS = 30_000;
 
-/** How long a call may go on behind its `cancel` at the deadline before its cell is ended, ms (control protocol §7). */
+/** How long a call may go on behind its `cancel` at the deadline before its cell is ended, ms. */
 const CANCEL_GRACE_MS = 500;
 
 /** One living cell and the calls in it. */

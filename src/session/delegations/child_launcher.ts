@@ -10,7 +10,7 @@ export interface ChildStarted extends DelegateStarted {
 
 /** A child that has ended. */
 export interface ChildEnded {
-  /** What whoever delegated reads of it (delegation page §5, one outcome). */
+  /** What whoever delegated reads of it. */
   readonly text: string;
   readonly status: string;
   readonly duration_ms: number;

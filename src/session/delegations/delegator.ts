@@ -7,7 +7,7 @@ import type { DelegateAnswer, DelegateCall, DelegateRefusal, DelegateStarted } f
 export interface Delegator {
   /** Settles once the child is started, or is not. The message reaches the guest: no host path, no secret. */
   start(call: DelegateCall): Promise<DelegateStarted | DelegateRefusal>;
-  /** Settles once the child of that id has ended, with what is to be read of it (delegation page §5, one outcome). */
+  /** Settles once the child of that id has ended, with what is to be read of it. */
   ended(delegationId: string): Promise<string>;
 }
 

@@ -14,7 +14,7 @@ export function encodeSpawner({ session_id, context_id, delegation_id, url }: Sp
 }
 
 /**
- * Reads the value of `BOLL_SPAWNER` (delegation page §1): unset or blank is nobody's child, and one that cannot be read is
+ * Reads the value of `BOLL_SPAWNER`: unset or blank is nobody's child, and one that cannot be read is
  * an error, never an absence.
  * @throws `payload.bad_spawner`
  */

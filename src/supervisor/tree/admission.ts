@@ -11,7 +11,7 @@ export interface AdmissionLimits {
   readonly refillPerSecond: number;
 }
 
-/** The limits of the control protocol, §5. */
+/** The limits of every tree. */
 export const ADMISSION_LIMITS: AdmissionLimits = {
   maxDepth: 4,
   maxChildren: 8,

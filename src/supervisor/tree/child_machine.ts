@@ -7,8 +7,8 @@ import type { ChildEffect, ChildInput, ChildState, Step } from "./child_state.ts
 import { closeGate } from "./gates.ts";
 
 /**
- * One child, as a pure function of what happens to it (control protocol §5). Whoever holds the process does the effects,
- * in their order. Frames of a child are given before its `drained`, and `drained` only after its `exit`.
+ * One child, as a pure function of what happens to it (`docs/decisions/0013-a-supervisor-and-its-sessions.md`). Whoever
+ * holds the process does the effects, in their order. Frames of a child are given before its `drained`, and `drained` only after its `exit`.
  */
 export function step(state: ChildState, input: ChildInput, nowMs: number): Step {
   switch (input.kind) {

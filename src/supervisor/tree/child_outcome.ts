@@ -5,7 +5,7 @@ import type { ChildEffect } from "./child_state.ts";
 const NOT_OFFERED = ["scheduled", "subscriptions"] as const;
 
 /**
- * An outcome as it is handed on: its text cut, also when the session left that undone (control protocol §5). What it asks
+ * An outcome as it is handed on: its text cut, also when the session left that undone. What it asks
  * for is carried, and refused in the log by name.
  */
 export function receiveOutcome(told: TaskOutcome): { readonly outcome: TaskOutcome; readonly effects: ChildEffect[] } {

@@ -35,7 +35,7 @@ export interface ChildTimings {
   readonly termMs: number;
 }
 
-/** The timings of the control protocol, §3 and §5. */
+/** The timings of every child. */
 export const CHILD_TIMINGS: ChildTimings = {
   liveness: LIVENESS_TIMEOUTS,
   readyMs: 180_000,

@@ -9,7 +9,7 @@ export interface LivenessTimeouts {
   readonly pongMs: number;
 }
 
-/** The timeouts of the control protocol, §5. */
+/** The timeouts of every session. */
 export const LIVENESS_TIMEOUTS: LivenessTimeouts = { progressMs: 120_000, pongMs: 10_000 };
 
 /** What is known of a child; all times on one clock, ms. */

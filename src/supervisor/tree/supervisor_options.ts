@@ -47,7 +47,7 @@ export interface DrainTimings {
   readonly killMs: number;
 }
 
-/** The bounds of the control protocol, §5. */
+/** The bounds of every drain. */
 export const DRAIN_TIMINGS: DrainTimings = { patienceMs: 25_000, killMs: 3_000 };
 
 /** How a drain went. */

@@ -1,4 +1,4 @@
-/** What may wait for a child that is slow to read (control protocol §1, "back-pressure"). */
+/** What may wait for a child that is slow to read. */
 export const MAX_QUEUED_FRAMES = 64;
 export const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
 

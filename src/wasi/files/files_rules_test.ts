@@ -1,4 +1,4 @@
-// Each sentence of the grants page, "Files: the host's own rules", is a test here. Every refuse has its allow.
+// The host's own rules for files, a test each. Every refuse has its allow.
 import { assert, assertEquals } from "@std/assert";
 import { openFixture, readText, thrown, writeText } from "../host_fixture.ts";
 

@@ -1,5 +1,5 @@
 /**
- * One endpoint's breaker (control protocol §5, "intel health").
+ * One endpoint's breaker.
  *
  *     closed ──3rd failure in a row──▶ open ──cool-down over──▶ probing ──answer──▶ closed
  *                                       ▲                          │
