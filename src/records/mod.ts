@@ -22,6 +22,7 @@ export * from "./garbage/remove_trees.ts";
 export * from "./result_file.ts";
 export * from "./folders/runtime_folder.ts";
 export * from "./sessions/session_begin.ts";
+export * from "./doors/kept_answers.ts";
 export * from "./doors/services.ts";
 export * from "./sessions/session_list.ts";
 export * from "./sessions/session_lock.ts";

@@ -1,7 +1,7 @@
 import type { Credentials, Door, DoorCard, DoorEvent, DoorOptions, DoorWork } from "../../door/mod.ts";
 import type { HullRules } from "../../base/mod.ts";
 import type { DoorSpec } from "../../protocol/control/mod.ts";
-import { DoorFolder, type TraceWriter } from "../../records/mod.ts";
+import { DoorFolder, KeptAnswers, type TraceWriter } from "../../records/mod.ts";
 import { DoorHull } from "../walls/door_hull.ts";
 import type { RoleResult, SessionWork } from "../control/session_work.ts";
 
@@ -56,7 +56,10 @@ export async function serveDoor(work: SessionWork, hull: DoorHull, served: Serve
   const { spec, tasks } = served;
   const { control } = work;
   const { DEFAULT_LIMITS, openDoor } = await import("../../door/mod.ts");
-  await using door = await openDoor(optionsOf(work, served));
+  // As many as a named service keeps of its tasks.
+  const { keptTasks, keptBytes } = DEFAULT_LIMITS;
+  const answers = new KeptAnswers(work.places, { answers: keptTasks, bytes: keptBytes });
+  await using door = await openDoor(optionsOf(work, served, answers));
   hull.close(door.address.port, DEFAULT_LIMITS.writeMs);
   await served.onBound();
   using _credentials = followCredentials(door, spec, doorFolderOf(work, spec));
@@ -71,7 +74,11 @@ export async function serveDoor(work: SessionWork, hull: DoorHull, served: Serve
   return { outcome: { status: "completed", exit_code: 0, ended_by: "guest", detail }, answer: "" };
 }
 
-function optionsOf({ places, trace }: SessionWork, { spec, tasks, card, unready }: ServedDoor): DoorOptions {
+function optionsOf(
+  { places, trace }: SessionWork,
+  { spec, tasks, card, unready }: ServedDoor,
+  answers: KeptAnswers,
+): DoorOptions {
   const { name, description } = card;
   return {
     listen: { hostname: spec.hostname, port: spec.port },
@@ -91,7 +98,10 @@ function optionsOf({ places, trace }: SessionWork, { spec, tasks, card, unready 
     isIdempotent: spec.idempotent,
     // A nudge to look, and nobody has to: the supervisor hands over what it reaped.
     completions: { sessionId: places.id, isWaiting: (id) => tasks.isWaiting(id), onCompletion() {} },
-    record: (event) => record(trace, event),
+    record: (event) => {
+      record(trace, event);
+      if (event.event === "task_end") answers.add(event.task_id);
+    },
     ...(unready === undefined ? {} : { unready }),
     gauges: () => gaugesOf(tasks),
   };
