@@ -1,11 +1,9 @@
 /**
  * The agent that the official compatibility kit (a2aproject/a2a-tck, branch 1.0-dev) tests the door with: it does what the
- * prefix of a message's id asks for, as the kit's `scenarios/*.feature` say. To run the kit against it:
+ * prefix of a message's id asks for, as the kit's `scenarios/*.feature` say. `docs/conformance.md` says how to run the kit.
  *
  * ```sh
- * deno run -A tests/door/kit_agent.ts 9999 &              # prints its address
- * git clone --branch 1.0-dev <the kit> kit && cd kit && python3 -m venv .venv && .venv/bin/pip install -e .
- * .venv/bin/python run_tck.py --sut-host http://127.0.0.1:9999 --transport jsonrpc     # or http_json
+ * deno run -A tests/door/kit_agent.ts 9999   # prints its address
  * ```
  *
  * @module
