@@ -4,9 +4,13 @@ const AT_FDCWD = -100;
 const O_WRONLY = 0o1;
 const O_CREAT = 0o100;
 const O_EXCL = 0o200;
+const O_NONBLOCK = 0o4000;
 const O_CLOEXEC = 0o2000000;
 const ENOENT = 2;
 const EEXIST = 17;
+const EFBIG = 27;
+
+const CHUNK_BYTES = 64 * 1024;
 
 /**
  * A folder that stays the one that was opened, whatever is put at its path meanwhile: the kernel finds each name below the
@@ -57,6 +61,25 @@ export class PinnedFolder implements Disposable {
     }
   }
 
+  /** The whole of a file in it; no link is followed, and a pipe is not waited for. @throws Error as {@link open} */
+  read(name: string, maxBytes: number): Uint8Array<ArrayBuffer> {
+    const flags = noFollowOf(this.#libc) | O_NONBLOCK | O_CLOEXEC;
+    const file = succeed(this.#libc.call("openat", this.#descriptor, cString(name), flags, 0));
+    try {
+      const chunks: Uint8Array<ArrayBuffer>[] = [];
+      const chunk = new Uint8Array(CHUNK_BYTES);
+      for (let total = 0;;) {
+        const count = succeed(this.#libc.call("read", file, chunk, chunk.length));
+        if (count === 0) return joined(chunks, total);
+        chunks.push(chunk.slice(0, count));
+        total += count;
+        if (total > maxBytes) succeed(-EFBIG);
+      }
+    } finally {
+      this.#libc.call("close", file);
+    }
+  }
+
   /** Gives a file in it another name, in place of what has it. @throws Error as {@link open} */
   rename(from: string, to: string): void {
     const folder = this.#descriptor;
@@ -76,8 +99,22 @@ export class PinnedFolder implements Disposable {
 }
 
 function openFolder(libc: Libc, at: number, path: string): number {
-  const [directory, noFollow] = libc.architecture === "aarch64" ? [0o40000, 0o100000] : [0o200000, 0o400000];
-  return succeed(libc.call("openat", at, cString(path), directory | noFollow | O_CLOEXEC, 0));
+  const directory = libc.architecture === "aarch64" ? 0o40000 : 0o200000;
+  return succeed(libc.call("openat", at, cString(path), directory | noFollowOf(libc) | O_CLOEXEC, 0));
+}
+
+function noFollowOf({ architecture }: Libc): number {
+  return architecture === "aarch64" ? 0o100000 : 0o400000;
+}
+
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
 }
 
 /** `result`, unless it is `-errno`; in the words of Deno's own errors. */

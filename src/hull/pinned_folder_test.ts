@@ -20,6 +20,14 @@ Deno.test({
         await folder.create("other", () => Promise.resolve());
         await assertRejects(() => folder.create("file", () => Promise.resolve()), Error, "(os error 17)");
         for (let i = 0; i < 2; i++) folder.remove("other");
+        Deno.writeTextFileSync(`${root}/outside/file`, "not this one");
+        assertEquals(folder.read("file", BYTES.length), BYTES);
+        assertThrows(() => folder.read("file", BYTES.length - 1), Error, "(os error 27)");
+        Deno.symlinkSync(`${root}/outside/file`, `${root}/own/moved/link`);
+        assertThrows(() => folder.read("link", 100), Error, "(os error 40)");
+        assertThrows(() => folder.read(".", 100), Error, "(os error 21)");
+        folder.remove("link");
+        Deno.removeSync(`${root}/outside/file`);
       }
       assertEquals([names(`${root}/own/moved`), names(`${root}/outside`)], [["file"], []]);
       assertEquals(Deno.readFileSync(`${root}/own/moved/file`), BYTES);

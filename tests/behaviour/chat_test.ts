@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { type Bed, forExecutable, REPOSITORY } from "../harness.ts";
 import { assertNothingLeft } from "../process/leftovers.ts";
+import { ModelServer } from "../models/model_server.ts";
 import { Terminal } from "../terminal.ts";
 
 const ASSISTANT = `${REPOSITORY}/capsules/assistant`;
@@ -60,6 +61,32 @@ forExecutable("chat --json: one event a line, the last one says how it ended", a
   assertEquals([last.type, last.usage], ["end", { input_tokens: 7, output_tokens: 2 }]);
   assertEquals([code, last.exit_code], [1, 1]);
 });
+
+forExecutable(
+  "chat --json: what was streamed is the whole answer, once, also where too much came to follow it",
+  async (bed) => {
+    // So many pieces that no supervisor follows them all.
+    const texts = ["a", "b", "c", "d"].map((name) =>
+      Array.from({ length: 125_000 }, (_, i) => `${name}${i}`).join("\n")
+    );
+    await using server = ModelServer.start({ turns: texts.map((text) => ({ text })), pieceLength: 8_000 });
+    const path = agent(bed, [{ text: "never" }]);
+    const model = ["--uri", server.url, "--dialect", "openai", "--model", "m"];
+    const { code, stdout } = await bed.run(["chat", "--accept", "--json", ...model, path], { stdin: "1\n2\n3\n4\n" });
+    assertEquals(code, 0);
+    const events = stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+    let streamed = "";
+    const told: string[] = [];
+    for (const { type, text, reset } of events) {
+      if (type === "text") streamed = reset === true ? text : streamed + text;
+      if (type !== "turn") continue;
+      told.push(text);
+      assert(streamed === text, `${streamed.length} of ${text.length}`);
+      streamed = "";
+    }
+    assert(told.length === 4 && told.every((text, i) => text === texts[i]));
+  },
+);
 
 forExecutable("chat: it ends where nobody reads it any more, and waits for no answer that nobody sees", async (bed) => {
   const path = agent(bed, [{ text: "first" }, { text: "second" }]);

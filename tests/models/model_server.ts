@@ -29,6 +29,8 @@ export interface ModelServerOptions {
   readonly faults?: readonly Fault[];
   /** Where a redirect leads. */
   readonly redirectTo?: string;
+  /** Characters in one event, default a few words. */
+  readonly pieceLength?: number;
   /** It thinks before each answer, and takes no call back without what it thought. */
   readonly thinks?: Thinking;
   /** A certificate makes it speak TLS. */
@@ -53,15 +55,19 @@ export class ModelServer implements AsyncDisposable {
   readonly #faults: Fault[];
   readonly #redirectTo: string;
   readonly #thinks: Thinking | undefined;
+  readonly #pieceLength: number | undefined;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
   readonly #abort = new AbortController();
   readonly #scheme: string;
 
-  private constructor({ turns = [], faults = [], redirectTo = "", thinks, tls, port = 0 }: ModelServerOptions) {
+  private constructor(
+    { turns = [], faults = [], redirectTo = "", thinks, pieceLength, tls, port = 0 }: ModelServerOptions,
+  ) {
     this.#turns = [...parsePlaybook(JSON.stringify({ turns })).turns];
     this.#faults = [...faults];
     this.#redirectTo = redirectTo;
     this.#thinks = thinks;
+    this.#pieceLength = pieceLength;
     this.#scheme = tls === undefined ? "http" : "https";
     const listen = { hostname: "127.0.0.1", port, signal: this.#abort.signal, onListen: () => {}, ...tls };
     this.#server = Deno.serve(listen, (request) => this.#answer(request)) as Deno.HttpServer<Deno.NetAddr>;
@@ -125,6 +131,7 @@ export class ModelServer implements AsyncDisposable {
       model: (body as { model?: string }).model ?? "",
       callsBefore,
       withoutUsage: fault === "no_usage",
+      ...(this.#pieceLength === undefined ? {} : { pieceLength: this.#pieceLength }),
       ...(this.#thinks === undefined ? {} : { thought: thoughtBefore(`call_${callsBefore + 1}`, this.#thinks) }),
     });
     const bytes = events.map((event) => new TextEncoder().encode(event));

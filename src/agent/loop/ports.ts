@@ -58,7 +58,8 @@ export interface DelegationPort {
 /** What happens in a turn, for whoever follows it. `i` and `of` count the calls of a round. */
 export type LoopEvent =
   | { readonly kind: "think"; readonly round: number }
-  | { readonly kind: "text"; readonly round: number; readonly text: string }
+  /** A piece of the round's text, behind so many characters of it: whoever misses one sees it. */
+  | { readonly kind: "text"; readonly round: number; readonly at: number; readonly text: string }
   /** What was told as text of the round is void. */
   | { readonly kind: "reset"; readonly round: number }
   | {

@@ -178,8 +178,8 @@ class Turn {
         signal,
         onText: (text) => {
           if (signal.aborted) return;
+          this.#ports.emit({ kind: "text", round, at: heard.length, text });
           heard += text;
-          this.#ports.emit({ kind: "text", round, text });
         },
         onReset: () => {
           if (signal.aborted) return;

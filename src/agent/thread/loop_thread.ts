@@ -129,6 +129,8 @@ export class LoopThread {
 class TextPieces {
   readonly #tell: (event: LoopEvent) => void;
   #text = "";
+  /** Where it begins in the text of its round. */
+  #at = 0;
   #round = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -143,6 +145,7 @@ class TextPieces {
       return this.#tell(event);
     }
     this.#round = event.round;
+    if (this.#text === "") this.#at = event.at;
     this.#text += event.text;
     while (this.#text.length >= MAX_PIECE_BYTES) this.#tellPiece();
     if (this.#text !== "") this.#timer ??= setTimeout(() => this.flush(), GATHER_MS);
@@ -156,7 +159,8 @@ class TextPieces {
   #tellPiece(): void {
     const { text } = boundedText(this.#text, MAX_PIECE_BYTES);
     this.#text = this.#text.slice(text.length);
-    this.#tell({ kind: "text", round: this.#round, text });
+    this.#tell({ kind: "text", round: this.#round, at: this.#at, text });
+    this.#at += text.length;
   }
 
   #drop(): void {

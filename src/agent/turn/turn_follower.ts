@@ -43,10 +43,10 @@ export class TurnFollower {
         return this.#tell("turn.think", { turn, round });
       case "text":
         this.#of.onText?.(event.text);
-        return this.#tell("turn.text", { turn, text: event.text });
+        return this.#tell("turn.text", { turn, round, at: event.at, text: event.text });
       case "reset":
         this.#of.onText?.(undefined);
-        return this.#tell("turn.text", { turn, text: "", reset: true });
+        return this.#tell("turn.text", { turn, round, at: 0, text: "", reset: true });
       case "round":
         return this.#followRound(event);
       case "tool":

@@ -6,7 +6,7 @@ import type { Starting } from "../tree/root_capsule.ts";
 import { EXIT_STDOUT_CLOSED } from "../verb.ts";
 
 /** A longer answer is no answer of ours, bytes. */
-const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
 /** What a person reads of a status. */
 export const STATUS_WORDS: Partial<Record<string, string>> = {

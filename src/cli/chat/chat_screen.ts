@@ -3,13 +3,14 @@ import type { Notice } from "../../supervisor/tree/mod.ts";
 import { progressLine } from "../agent/agent_progress.ts";
 import { type Paint, paintFor } from "../text/paint.ts";
 import type { Context } from "../verb.ts";
+import { AnswerStream } from "./answer_stream.ts";
 
 /** How a turn ended, for whoever talks. */
 export interface TurnEnding {
   readonly status: string;
   readonly partial: boolean;
-  /** The whole answer. */
-  readonly text: string;
+  /** The whole answer; absent when it cannot be read. */
+  readonly text: string | undefined;
   /** Why it did not end well, as far as it is known. */
   readonly reason?: string;
 }
@@ -31,6 +32,7 @@ export interface ChatScreen {
 /** Events for a program: one JSON object a line, on stdout. */
 export class JsonScreen implements ChatScreen {
   readonly #context: Context;
+  readonly #answer = new AnswerStream();
 
   constructor(context: Context) {
     this.#context = context;
@@ -40,8 +42,12 @@ export class JsonScreen implements ChatScreen {
 
   notice(notice: Notice): void {
     if (notice.kind !== "event") return;
-    const { event, fields: { text, tool, i, of, is_error, ms, reset } } = notice;
-    if (event === "turn.text") this.#say({ type: "text", text, ...(reset === true ? { reset } : {}) });
+    const { event, fields: { tool, i, of, is_error, ms } } = notice;
+    if (event === "turn.text") {
+      const { piece, isVoid } = this.#answer.take(notice.fields);
+      if (isVoid) this.#say({ type: "text", text: "", reset: true });
+      if (piece !== undefined) this.#say({ type: "text", text: piece });
+    }
     if (event === "turn.tool") this.#say({ type: "tool", tool, i, of });
     if (event === "turn.tool_end") this.#say({ type: "tool_end", tool, i, is_error, ms });
   }
@@ -51,6 +57,8 @@ export class JsonScreen implements ChatScreen {
   }
 
   turn(ending: TurnEnding): void {
+    const { text, isAnew } = this.#answer.end(ending.text ?? "");
+    if (text !== "") this.#say({ type: "text", text, ...(isAnew ? { reset: true } : {}) });
     this.#say({ type: "turn", ...ending });
   }
 
@@ -81,7 +89,7 @@ export class PlainScreen implements ChatScreen {
     this.context.stderr.write(`? ${printableLine(text, 4_096)}\n`);
   }
 
-  turn({ status, partial, text, reason }: TurnEnding): void {
+  turn({ status, partial, text = "", reason }: TurnEnding): void {
     if (text !== "") this.context.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
     if (status === "completed") return;
     this.note(
@@ -101,8 +109,7 @@ export class PlainScreen implements ChatScreen {
 /** For a person at a terminal: the answer as it comes, tools as they run. */
 export class TerminalScreen extends PlainScreen {
   readonly #paint: Paint;
-  /** What was shown since the last tool: the answer, when the turn ends. */
-  #shown = "";
+  readonly #answer = new AnswerStream();
   #isMidLine = false;
   /** A prompt stands, whose line only the person at it ends. */
   #isPrompting = false;
@@ -121,12 +128,11 @@ export class TerminalScreen extends PlainScreen {
   override notice(notice: Notice): void {
     this.#isPrompting = false;
     if (notice.kind === "event" && notice.event === "turn.text") {
-      const { text, reset } = notice.fields;
-      if (reset === true) return this.note("its model begins this answer again");
-      if (typeof text === "string") this.#show(text);
+      const { piece, isVoid } = this.#answer.take(notice.fields);
+      if (isVoid) this.note("its model begins this answer again");
+      if (piece !== undefined) this.#show(piece);
       return;
     }
-    if (notice.kind === "event" && notice.event === "turn.think") this.#shown = "";
     const line = progressLine(notice, this.#paint);
     if (line === undefined) return;
     this.#line();
@@ -140,15 +146,11 @@ export class TerminalScreen extends PlainScreen {
   }
 
   override turn(ending: TurnEnding): void {
-    // Pieces may be missed where too many came: then it is shown whole.
-    const isWhole = this.#shown.trim() === ending.text.trim();
-    if (!isWhole && ending.text !== "") {
-      this.#line();
-      this.#show(ending.text);
-    }
+    const { text, isAnew } = this.#answer.end(ending.text ?? "");
+    if (isAnew) this.#line();
+    this.#show(text);
     this.#line();
     super.turn({ ...ending, text: "" });
-    this.#shown = "";
   }
 
   override note(text: string): void {
@@ -162,7 +164,6 @@ export class TerminalScreen extends PlainScreen {
   }
 
   #show(text: string): void {
-    this.#shown += text;
     const safe = printable(text);
     this.context.stdout.write(safe);
     if (safe !== "") this.#isMidLine = !safe.endsWith("\n");

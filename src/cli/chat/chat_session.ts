@@ -1,9 +1,9 @@
 import { readTraceLines } from "../../records/mod.ts";
 import type { ChildEnding, Notice, SessionChild } from "../../supervisor/tree/mod.ts";
-import { readWholeAnswer } from "../agent/agent_ending.ts";
 import { INTERRUPTED } from "../agent/agent_run.ts";
 import type { ChatInterrupts } from "./chat_interrupts.ts";
 import type { ChatScreen } from "./chat_screen.ts";
+import { readLivingAnswer } from "./living_answer.ts";
 import type { Starting } from "../tree/root_capsule.ts";
 import { RootTree } from "../tree/root_tree.ts";
 
@@ -132,7 +132,8 @@ export class ChatSession {
     this.#gate = undefined;
     const places = this.#tree?.places;
     const reason = status === "completed" || places === undefined ? undefined : lastReason(places.trace);
-    const text = status === "completed" || partial ? readWholeAnswer(places) : "";
+    const text = (status === "completed" || partial) && places !== undefined ? readLivingAnswer(places) : "";
+    if (text === undefined) this.#screen.note("its answer cannot be read; what was shown of it may not be all");
     this.#screen.turn({ status, partial, text, ...(reason === undefined ? {} : { reason }) });
     this.#quiet.resolve();
   }
