@@ -97,8 +97,8 @@ export function failureOutcome(error: unknown): Outcome {
   const exitCode = error instanceof CapsuleError ? error.exitStatus : 1;
   const detail = error instanceof Error ? error.message : String(error);
   if (exitCode === 2 || exitCode === 5) return { status: "refused", exit_code: exitCode, ended_by: "refused", detail };
-  // Its model broke, or what stands for it: as when that shows in a turn.
-  if (errorCodeOf(error)?.startsWith("model.")) {
+  // Its model or a tool of its own is at fault: as when that shows in a turn.
+  if (/^(model|tool)\./.test(errorCodeOf(error) ?? "")) {
     return { status: "failed", exit_code: exitCode, ended_by: "guest", detail };
   }
   return { status: "crashed", exit_code: exitCode, ended_by: "crashed", detail };

@@ -54,13 +54,14 @@ Deno.test("isStartInterrupted: a cell that a user's signal ended before its firs
   assertEquals(isStartInterrupted({ cause: { signal: "SIGINT" } }), false);
 });
 
-Deno.test("failureOutcome: refused, a model that failed before there was a turn, and what broke of ours", () => {
+Deno.test("failureOutcome: refused, a model or a tool that failed before there was a turn, and what broke of ours", () => {
   const of = (error: unknown) => {
     const { status, exit_code, ended_by } = failureOutcome(error);
     return [status, exit_code, ended_by];
   };
   assertEquals(of(new CapsuleError("model.rejected", "Read the playbook: found none")), ["failed", 1, "guest"]);
   assertEquals(of(new CapsuleError("model.unreachable", "Reach the model")), ["failed", 4, "guest"]);
+  assertEquals(of(new CapsuleError("tool.describe_failed", "Describe tool x: trap")), ["failed", 1, "guest"]);
   assertEquals(of(new CapsuleError("grant.floor_unmet", "Run it")), ["refused", 5, "refused"]);
   assertEquals(of(new CapsuleError("component.cache_mismatch", "Load it")), ["crashed", 1, "crashed"]);
   assertEquals(of(new TypeError("a bug")), ["crashed", 1, "crashed"]);
