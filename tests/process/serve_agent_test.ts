@@ -1,6 +1,7 @@
 /** An agent behind a door: each message a turn of its model. */
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { join } from "@std/path";
+import { freePort } from "../../src/session/network/free_port.ts";
 import { type Bed, forExecutable } from "../harness.ts";
 import { childrenOf } from "../processes.ts";
 import { warmGuest } from "../warm_cache.ts";
@@ -75,6 +76,24 @@ forExecutable(
     const refused = await bed.run(["serve", "--accept", "--model", "m", capsule, "--dialect", "openai"]);
     assertEquals(refused.code, 2);
     assertStringIncludes(refused.stderr, "Read --dialect: openai needs --uri too");
+  },
+);
+
+forExecutable(
+  "serve AGENT: while nobody reaches its model it says that it is not ready, and what failed",
+  async (bed) => {
+    const away = `http://127.0.0.1:${freePort("127.0.0.1")}`;
+    const inference = { uri: away, model: "m" };
+    const capsule = bed.folder("agent", {
+      "capsule.jsonc": JSON.stringify({ name: "tester", version: "1.0.0", inference }),
+    });
+    const served = await serve(bed, { capsule });
+    assertEquals(await ready(served), [200, undefined]);
+    const task = await served.send("the task");
+    assertEquals([task.status.state, reasonOf(task)], ["TASK_STATE_FAILED", "its model could not be asked"]);
+    assertEquals(await ready(served), [503, "its model cannot be reached"]);
+    assertEquals(await served.stop(), 0);
+    assertNothingLeft(bed);
   },
 );
 
