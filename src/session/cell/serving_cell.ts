@@ -168,9 +168,12 @@ export class ServingCell<Call extends CellCall = HttpCall> {
   async expire(call: Call, failure: CallFailure = DEADLINE): Promise<boolean> {
     call.settle(failure);
     call.cancel();
-    do {
+    // The whole of it, from when the thread is its own or nobody's.
+    for (let isOthers = true; isOthers;) {
+      isOthers = this.#turnOf(call) === "other";
       if (await isOverWithin(call, CANCEL_GRACE_MS)) return false;
-    } while (this.#turnOf(call) === "other");
+      isOthers ||= this.#turnOf(call) === "other";
+    }
     call.finish(failure);
     this.kill("deadline");
     return true;
