@@ -22,6 +22,11 @@ export class MemoryWatch {
     }
   }
 
+  /** Those that were seen. */
+  get memories(): Iterable<WebAssembly.Memory> {
+    return this.#seen.keys();
+  }
+
   /** How full the fullest memory is, 0 to 1 of its cap. */
   fullness(): number {
     let fullest = 0;

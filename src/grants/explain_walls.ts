@@ -4,6 +4,7 @@ import { achievedContainment, type HullCapabilities, NET_LANDLOCK_ABI } from "./
 import type { Grants, MountGrant } from "./grants.ts";
 import { type ComponentRole, toImports } from "./imports.ts";
 import { listenPorts } from "./net_walls.ts";
+import { callsAtOnce, toolInstances } from "./tool_grants.ts";
 import { guestThread, toHull, toPermissions, toProcess } from "./walls.ts";
 
 /** One wall: what it binds for this run and what it does not. */
@@ -88,8 +89,9 @@ function explainPermissions(grants: Grants, { compiled, work }: ExplainWallsOpti
   };
 }
 
-function explainProcess(grants: Grants, { compiled, probe }: ExplainWallsOptions): WallExplanation {
-  const { dataBytes, cpuSeconds, fileBytes, openFiles } = toProcess(grants, guestThread(grants));
+function explainProcess(grants: Grants, { compiled, probe, role }: ExplainWallsOptions): WallExplanation {
+  const instances = role === "tool" ? toolInstances(grants.limits) : 1;
+  const { dataBytes, cpuSeconds, fileBytes, openFiles } = toProcess(grants, guestThread(grants), instances);
   const hasLimits = compiled && probe.os === "linux";
   const limits = [
     `Resource limits: ${dataBytes} bytes of data, ${openFiles} descriptors, ${fileBytes} bytes a file` +
@@ -102,7 +104,12 @@ function explainProcess(grants: Grants, { compiled, probe }: ExplainWallsOptions
     up: true,
     binds: [
       "A process of its own with a cleared environment and a private temporary folder",
-      `It is killed after ${grants.limits.deadline_ms} ms`,
+      ...(role === "tool"
+        ? [
+          `A call that never gives the thread back is ended with it after ${grants.limits.deadline_ms} ms`,
+          `Calls at once: ${callsAtOnce(grants.limits)}, each in an instance of its own; more wait`,
+        ]
+        : [`It is killed after ${grants.limits.deadline_ms} ms`]),
       ...(hasLimits ? limits : []),
     ],
     does_not_bind: [

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { anyGrants } from "./arbitrary_fixture.ts";
 import { NO_GRANTS } from "./defaults.ts";
 import { assertInside } from "./inside_fixture.ts";
-import { toolGrants } from "./tool_grants.ts";
+import { callsAtOnce, toolGrants, toolInstances } from "./tool_grants.ts";
 
 const CAPSULE = {
   ...NO_GRANTS,
@@ -50,4 +50,12 @@ Deno.test("toolGrants: is inside the capsule's, whatever a block asks for", () =
     const { grants } = toolGrants({ ...rest, fs: { ...fs, mounts }, limits: asked.limits } as never, capsule);
     assertInside(grants, { ...capsule });
   }));
+});
+
+Deno.test("callsAtOnce: eight, no more than fit into 2 GiB, and one where the processor's time is counted", () => {
+  const at = (limits: Partial<typeof NO_GRANTS.limits>) => callsAtOnce({ ...NO_GRANTS.limits, ...limits });
+  const of = [1, 256, 257, 512, 1_024, 1_025, 2_048, 65_536].map((memory_mb) => at({ memory_mb }));
+  assertEquals(of, [8, 8, 7, 4, 2, 1, 1, 1]);
+  assertEquals(at({ memory_mb: 64, cpu_seconds: 10 }), 1);
+  assertEquals([64, 512, 4_096].map((memory_mb) => toolInstances({ ...NO_GRANTS.limits, memory_mb })), [9, 5, 2]);
 });

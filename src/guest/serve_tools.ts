@@ -1,5 +1,5 @@
 import { loadCached } from "../component/mod.ts";
-import { toPermissions } from "../grants/mod.ts";
+import { toolInstances, toPermissions } from "../grants/mod.ts";
 import type { ProcessHull } from "../hull/mod.ts";
 import type { ToCell, ToolsLoad } from "../protocol/mod.ts";
 import type { CellChannel } from "./channel.ts";
@@ -18,8 +18,7 @@ export async function serveTools(
   hull: ProcessHull | undefined,
 ): Promise<never> {
   const thread = threadOf(load, hull);
-  // Those that work, and of each tool the spare one and one that waits for the collector.
-  const instances = load.concurrency + 2 * load.tools.length;
+  const instances = toolInstances(load.grants.limits);
   const raised = confineCell(load, hull, { thread, tty: false, instances });
   const worker = thread === "own" ? new GuestWorker(toPermissions(load.grants, placesOf(load))) : undefined;
   const loaded = load.tools.map(({ folder, component }) => loadCached({ dir: folder, ...component }));

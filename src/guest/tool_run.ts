@@ -7,23 +7,30 @@ import {
   type ToolCallMessage,
 } from "../protocol/mod.ts";
 import { isGuestError } from "./classify_thrown.ts";
-import { describeThrown, giveUp } from "./served_instance.ts";
+import { describeThrown } from "./served_instance.ts";
 import type { GuestTurns } from "./guest_turns.ts";
 import type { ToolInstance } from "./tool_server.ts";
 
 /** How a call ended: what the tool gave, or why it gave nothing. */
 export type ToolEnd = { readonly value: unknown } | { readonly error: CallError };
 
+/** Where a call runs. */
+export interface ToolRunOptions {
+  readonly turns: GuestTurns;
+  /** Takes the instance, which does not run again. */
+  giveUp(instance: ToolInstance, hasReturned: boolean): void;
+}
+
 /** One call in the guests' thread. */
 export class ToolRun {
   readonly #call: ToolCallMessage;
   readonly #cancelled = Promise.withResolvers<ToolEnd>();
-  readonly #turns: GuestTurns;
+  readonly #options: ToolRunOptions;
   #isCancelled = false;
 
-  constructor(call: ToolCallMessage, turns: GuestTurns) {
+  constructor(call: ToolCallMessage, options: ToolRunOptions) {
     this.#call = call;
-    this.#turns = turns;
+    this.#options = options;
   }
 
   /** Gives the call up: its instance does not run again. */
@@ -46,14 +53,14 @@ export class ToolRun {
     } catch (thrown) {
       end = { error: describeThrown(thrown, instance) };
     } finally {
-      if (instance !== undefined) giveUp(instance, end !== CANCELLED);
+      if (instance !== undefined) this.#options.giveUp(instance, end !== CANCELLED);
     }
     return limitOf(instance) ?? end;
   }
 
   async #serve({ tool, slot }: ToolInstance): Promise<ToolEnd> {
     const { input } = this.#call;
-    this.#turns.of(slot).enter(); // its memory is asked for room before it is called
+    this.#options.turns.of(slot).enter(); // its memory is asked for room before it is called
     if (input === undefined) return describe(await tool.describe());
     const text = decodeToolText(input);
     if (text === undefined) return refuse("its input is no text");

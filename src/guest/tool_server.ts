@@ -1,10 +1,19 @@
 import { findTool, type GuestTool, type LoadedComponent } from "../component/mod.ts";
+import { callsAtOnce, toolInstances } from "../grants/mod.ts";
 import type { CallError, LoadedTool, ToCell, ToolCallMessage, ToolsLoad } from "../protocol/mod.ts";
 import { delegationImports } from "../wasi/delegation.ts";
+import { DeadMemory } from "./dead_memory.ts";
 import { GuestTurns } from "./guest_turns.ts";
 import type { HostCalls } from "./host_calls.ts";
 import { type GuestPorts, openNetworkOf } from "./run_guest.ts";
-import { type Emit, freshSlot, type InstanceSlot, makeServedInstance, type ServedInstance } from "./served_instance.ts";
+import {
+  type Emit,
+  freshSlot,
+  giveUp,
+  type InstanceSlot,
+  makeServedInstance,
+  type ServedInstance,
+} from "./served_instance.ts";
 import { ToolRun } from "./tool_run.ts";
 
 /** A fresh instance that waits for its call. */
@@ -25,7 +34,8 @@ interface Served {
 
 /**
  * Calls in, answers out, in the guests' thread: a fresh instance for each call, so that none finds what another left and
- * a trap costs nobody else. One instance of each tool that was called is made ahead, while there is nothing else to do.
+ * a trap costs nobody else. Of each tool that was called one is made ahead, as long as no more live than calls may be
+ * under way: the memory of so many is what the process has.
  */
 export class ToolServer {
   readonly #load: ToolsLoad;
@@ -33,10 +43,15 @@ export class ToolServer {
   readonly #emit: Emit;
   readonly #tools: ReadonlyMap<string, Served>;
   readonly #runs = new Map<number, ToolRun>();
+  /** Those that have a spare instance, the oldest first. */
+  readonly #spared = new Set<Served>();
+  readonly #places: number;
   readonly #turns: GuestTurns;
+  readonly #dead = new DeadMemory();
 
   constructor(load: ToolsLoad, components: readonly LoadedComponent[], ports: ToolPorts, emit: Emit) {
     this.#load = load;
+    this.#places = callsAtOnce(load.grants.limits);
     this.#ports = ports;
     this.#emit = emit;
     this.#turns = new GuestTurns(emit);
@@ -52,17 +67,17 @@ export class ToolServer {
   #begin(call: ToolCallMessage): void {
     const served = this.#tools.get(call.tool);
     if (served === undefined) return this.#end(call.id, { error: NO_TOOL });
-    const run = new ToolRun(call, this.#turns);
+    const run = new ToolRun(call, { turns: this.#turns, giveUp: this.#giveUp });
     this.#runs.set(call.id, run);
-    const spare = served.spare ?? this.#instantiate(served, call.id);
-    served.spare = undefined;
-    run.run(spare).then((end) => {
+    const instance = this.#takeSpare(served) ?? this.#instantiate(served, call.id);
+    run.run(instance).then((end) => {
       this.#runs.delete(call.id);
       this.#turns.end(call.id);
       this.#end(call.id, end);
-      // Behind what waits already, so that the next call is not held up by the making of one for the next but one.
+      // Not at once: whoever reads the answer needs the processor, and what waits already is not held up.
       setTimeout(() => this.#prepare(served));
     });
+    setTimeout(() => this.#prepare(served)); // while this one waits for something
   }
 
   #end(id: number, { value = null, error }: { readonly value?: unknown; readonly error?: CallError }): void {
@@ -70,12 +85,42 @@ export class ToolServer {
   }
 
   #prepare(served: Served): void {
-    if (served.spare !== undefined) return;
+    if (served.spare !== undefined || this.#living >= this.#places) return;
+    this.#spared.add(served);
     served.spare = this.#instantiate(served);
     served.spare.catch(() => {}); // whoever takes it is told
   }
 
+  /** The spare instance of a tool; where it has none and no place is left, that of another is dropped. */
+  #takeSpare(served: Served): Promise<ToolInstance> | undefined {
+    const spare = served.spare;
+    const isFull = this.#living > this.#places;
+    const taken = spare !== undefined ? served : isFull ? this.#spared.values().next().value : undefined;
+    if (taken === undefined) return undefined;
+    if (taken !== served) taken.spare?.then((instance) => this.#giveUp(instance, false), () => {});
+    this.#spared.delete(taken);
+    taken.spare = undefined;
+    return spare;
+  }
+
+  get #living(): number {
+    return this.#runs.size + this.#spared.size;
+  }
+
+  readonly #giveUp = (instance: ToolInstance, hasReturned: boolean): void => {
+    giveUp(instance, hasReturned);
+    this.#dead.add(instance.memory);
+  };
+
+  /** Each that lives may grow to its cap: of what the process has beyond that the dead may have the rest. */
+  #makeRoom(): void {
+    const { limits } = this.#load.grants;
+    const room = (toolInstances(limits) - this.#living) * limits.memory_mb * 1024 ** 2;
+    if (this.#dead.bytes > room) this.#dead.collect();
+  }
+
   async #instantiate({ loaded, component }: Served, callId?: number): Promise<ToolInstance> {
+    this.#makeRoom();
     const slot = freshSlot(callId);
     const instance = await makeServedInstance({
       load: this.#load,

@@ -85,8 +85,6 @@ export interface LoadedTool {
 export interface ToolsLoad extends Omit<RunLoad, "kind" | "terminal" | "component" | "folders" | "args"> {
   readonly kind: "tools";
   readonly folders: Omit<CellFolders, "cache">;
-  /** How many calls it works on at once, 1 to 100. */
-  readonly concurrency: number;
   /** 1 to 100, each name once. */
   readonly tools: readonly LoadedTool[];
 }
@@ -147,7 +145,6 @@ function decodeToolsLoad(fields: Fields): ToolsLoad {
     ...decodeAuthority(fields),
     kind: "tools",
     folders: decodeFolders(fields.object("folders")),
-    concurrency: fields.integer("concurrency", { min: 1, max: 100 }),
     tools,
   };
 }

@@ -96,7 +96,6 @@ export const TO_CELL: readonly ToCell[] = [
     env: [["LANG", "C"]],
     folders: { tmp: "/t", work: "/w" },
     kernel: MINIMAL.kernel,
-    concurrency: 8,
     tools: [
       { name: "list-files", folder: "/c/1", component: MINIMAL.component },
       { name: "read-file", folder: "/c/2", component: MINIMAL.component },

@@ -79,7 +79,6 @@ Deno.test("decodeToCell: tools are 1 to 100, each name once, and calls are bound
   for (const wrong of [[], many(101), [tools[0], tools[0]], [null], "x"]) {
     refused(() => decodeToCell({ ...load, tools: wrong }));
   }
-  for (const concurrency of [0, 101]) refused(() => decodeToCell({ ...load, concurrency }));
   const call = { type: "call", id: 1, tool: "t", input: "" };
   refused(() => decodeToCell({ ...call, tool: "x".repeat(MAX_TOOL_NAME + 1) }));
   refused(() => decodeToCell({ ...call, input: "A".repeat(MAX_TOOL_TEXT_BYTES * 2) }));

@@ -129,3 +129,18 @@ forExecutable(
     assert(tools.trace.every(({ event }) => event !== "cell_lost"));
   },
 );
+
+forThreads(
+  "tools: the memory of calls that are over comes back before their cell is at its barrier",
+  async (bed, options) => {
+    const tools = [{ name: "tool-trap", fixture: "tool_trap" }, { name: "probe" }];
+    await using bench = await CalledTools.open(bed, tools, { ...options, limits: { memory_mb: 256 } });
+    const fill = () => bench.call("tool-trap", "1");
+    for (let round = 0; round < 2; round++) {
+      const filled = await Promise.all(Array.from({ length: 12 }, fill));
+      assertEquals(filled.filter(({ failure }) => failure !== "memory"), []);
+      assertEquals((await bench.call("probe", { do: "echo", text: "x" })).content, "x");
+    }
+    assertEquals(bench.trace.filter(({ event }) => event === "cell_lost"), []);
+  },
+);

@@ -22,7 +22,7 @@ import { selfCommand, sourceFlags } from "../self_command.ts";
 import { ServingCell } from "../cell/serving_cell.ts";
 import { type ComponentTool, readDescription } from "./describe_tool.ts";
 import { ToolCall } from "./tool_call.ts";
-import { concurrencyOf, ToolGroup } from "./tool_group.ts";
+import { ToolGroup } from "./tool_group.ts";
 import { ToolHost } from "./tool_host.ts";
 import { failedResult, type ToolResult } from "./tool_result.ts";
 
@@ -241,7 +241,6 @@ export class ToolCells implements AsyncDisposable {
       folders: { tmp, ...(grants.fs.work === undefined ? {} : { work: places.work }) },
       kernel,
       ...(network === undefined ? {} : { network: network.cell }),
-      concurrency: concurrencyOf(grants.limits),
       tools: members.map(({ input: { name, component } }) => ({
         name,
         folder: component.dir,

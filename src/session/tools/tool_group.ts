@@ -1,4 +1,4 @@
-import type { Grants } from "../../grants/mod.ts";
+import { callsAtOnce, type Grants } from "../../grants/mod.ts";
 import type { CallFailure } from "../http/http_call.ts";
 import { type CellLoss, ServingCell } from "../cell/serving_cell.ts";
 import { CallClock } from "./call_clock.ts";
@@ -11,9 +11,6 @@ export interface ToolGroupOptions {
   /** Told of each cell that is gone and was not stopped, with how many calls it took along. */
   onLost(reason: string, calls: number): void;
 }
-
-/** Calls that one cell works on at once; more wait. */
-export const GROUP_CONCURRENCY = 8;
 
 /**
  * The tools of one set of grants: one cell, started when a call needs it and again when it is lost. What a lost cell had
@@ -34,7 +31,7 @@ export class ToolGroup implements AsyncDisposable {
 
   constructor(options: ToolGroupOptions) {
     this.#options = options;
-    this.#places = concurrencyOf(options.limits);
+    this.#places = callsAtOnce(options.limits);
   }
 
   /** Works on a call until it is over; what becomes of it, it says itself. Never rejects. */
@@ -154,11 +151,6 @@ export class ToolGroup implements AsyncDisposable {
     });
     this.#expiring.add(expiring);
   }
-}
-
-/** How many calls a cell with these limits works on at once. */
-export function concurrencyOf({ cpu_seconds }: Grants["limits"]): number {
-  return cpu_seconds === undefined ? GROUP_CONCURRENCY : 1;
 }
 
 function timeoutOf({ input }: ToolCall): CallFailure {
