@@ -93,3 +93,13 @@ export function brief(effect: ChildEffect): string {
       return effect.kind;
   }
 }
+
+/** What a model cost. */
+export function usage(input: number, output: number): ChildInput {
+  return frame({ type: "usage", input_tokens: input, output_tokens: output });
+}
+
+/** Something that a session did. */
+export function event(name: string, fields: Record<string, unknown> = {}): ChildInput {
+  return frame({ type: "event", event: name, fields });
+}
