@@ -2,9 +2,10 @@ import { FolderLock } from "../folders/folder_lock.ts";
 import type { Home } from "../folders/home.ts";
 import { openRecord, readAt } from "../open_record.ts";
 import { sessionPaths } from "../places.ts";
-import { entriesOf, removeWhole, treeBytes } from "./remove_tree.ts";
+import { entriesOf, removeWhole } from "./remove_tree.ts";
 import { hasSummary, startedMsOf } from "../sessions/summary.ts";
-import type { Candidate, Sweep } from "./sweep.ts";
+import type { Sweep } from "./sweep.ts";
+import { unheld } from "./unheld.ts";
 
 const CACHE_KEY = /^[0-9a-f]{64}$/;
 const MAX_PLAN_BYTES = 1024 * 1024;
@@ -43,23 +44,11 @@ export function collectCache(home: Home, rules: CacheRules, sweep: Sweep): void 
     sweep.take(path, () => {
       if (!isUnused(path, rules)) return undefined;
       planned ??= plannedKeys(home, rules);
-      return planned.has(name) ? undefined : unheld(path, rules);
+      if (planned.has(name)) return undefined;
+      // A run may have come and gone since.
+      return unheld(path, () => isUnused(path, rules) && removeWhole(path, rules.later));
     });
   }
-}
-
-function unheld(path: string, rules: CacheRules): Candidate | undefined {
-  const lock = FolderLock.tryTake(path, "own");
-  if (lock === undefined) return undefined;
-  lock.release();
-  return {
-    bytes: treeBytes(path),
-    remove() {
-      using mine = FolderLock.tryTake(path, "own");
-      // A run may have come and gone since.
-      return mine !== undefined && isUnused(path, rules) && removeWhole(path, rules.later);
-    },
-  };
 }
 
 function isUnused(path: string, { nowMs, ageMs }: CacheRules): boolean {

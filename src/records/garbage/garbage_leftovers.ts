@@ -1,10 +1,10 @@
 import { BUILD_TURN } from "../folders/build_turn.ts";
-import { FolderLock } from "../folders/folder_lock.ts";
 import type { Home } from "../folders/home.ts";
 import { sessionPaths } from "../places.ts";
 import { entriesOf, GONE_PREFIX, removeTree, treeBytes } from "./remove_tree.ts";
 import { SessionLock } from "../sessions/session_lock.ts";
 import type { Candidate, Sweep } from "./sweep.ts";
+import { unheld } from "./unheld.ts";
 
 /** How long something half-made is left to its maker where no lock tells of it, ms. A build ends within 30 s. */
 export const HALF_MADE_AGE_MS = 3_600_000;
@@ -45,19 +45,10 @@ export function collectTemporaryFolders(folder: string, sweep: Sweep): void {
 }
 
 function abandoned(path: string): Candidate | undefined {
-  const lock = FolderLock.tryTake(path, "own");
-  if (lock === undefined) return undefined;
-  lock.release();
-  return {
-    bytes: treeBytes(path),
-    remove() {
-      // Held until all is gone: its maker, were it just being made, must not come by it half-way.
-      using mine = FolderLock.tryTake(path, "own");
-      if (mine === undefined) return false;
-      removeTree(path);
-      return true;
-    },
-  };
+  return unheld(path, () => {
+    removeTree(path);
+    return true;
+  });
 }
 
 function tree(path: string, remove = removeTree): Candidate {
