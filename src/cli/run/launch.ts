@@ -1,8 +1,7 @@
 import { collectOrphans, openHull, Pause, runForeground, terminated } from "../../session/mod.ts";
 import type { Arguments } from "../options/arguments.ts";
 import { Denials } from "./denials.ts";
-import { holdComponent } from "./held_component.ts";
-import { prepareComponent } from "./prepare_component.ts";
+import { holdRecorded } from "./hold_recorded.ts";
 import type { Resolved } from "./resolve_run.ts";
 import type { DelegatingOptions, DelegatingRun } from "../tree/delegating_run.ts";
 import { type LaterTree, RunTree } from "../tree/run_tree.ts";
@@ -42,16 +41,10 @@ interface Control {
 }
 
 async function runIn(record: SessionRecord, { tree, pause, interrupt, killing }: Control): Promise<RecordedEnding> {
-  const { resolved, digests, places, trace, context, args, kernel } = record;
+  const { resolved, places, trace, context, args, kernel } = record;
   const hull = openHull();
   using _orphans = collectOrphans();
-  using held = await holdComponent(() =>
-    prepareComponent(resolved, digests.component, kernel.landlock && kernel.seccomp, context, {
-      interrupt,
-      onMismatch: (key, detail) => trace.append("cache_mismatch", { key, detail }),
-      onWait: () => tree.open(),
-    })
-  );
+  using held = await holdRecorded(record, { tree, interrupt });
   const { component } = held;
   const denials = new Denials(resolved.capsule, trace);
   const plan = writePlanOf(record, component);

@@ -15,9 +15,9 @@ import { resolveAsking } from "../consent/ask_for_grants.ts";
 import { obtainConsent } from "../consent/consent.ts";
 import { Denials } from "../run/denials.ts";
 import { GRANT_OPTIONS, parseMemory } from "../options/grant_flags.ts";
-import { holdComponent } from "../run/held_component.ts";
+import { holdRecorded } from "../run/hold_recorded.ts";
+import type { Interrupts } from "../run/launch.ts";
 import { DEFAULT_LISTEN, formatListen, parseListen } from "./listen_address.ts";
-import { prepareComponent } from "../run/prepare_component.ts";
 import { warnOf } from "../run/report_ending.ts";
 import { asCommand, type Resolved } from "../run/resolve_run.ts";
 import { type RecordedEnding, recordSession, type SessionRecord, writePlanOf } from "../run/session_record.ts";
@@ -107,8 +107,6 @@ function refuseDelegation({ manifest, manifestPath = "" }: Capsule): void {
   );
 }
 
-type Interrupts = ReturnType<NonNullable<Context["watchInterrupts"]>>;
-
 async function serve(record: SessionRecord, flags: ServeFlags, interrupts: Interrupts): Promise<RecordedEnding> {
   const [drain, abort] = [new AbortController(), new AbortController()];
   const draining = AbortSignal.any([interrupts.first, drain.signal]);
@@ -136,17 +134,10 @@ async function serveIn(
   flags: ServeFlags,
   { tree, interrupts }: Control,
 ): Promise<RecordedEnding> {
-  const { resolved, digests, args, context, places, trace, kernel } = record;
+  const { resolved, args, context, places, trace, kernel } = record;
   const hull = openHull();
   using _orphans = collectOrphans();
-  using held = await holdComponent(() =>
-    prepareComponent(resolved, digests.component, kernel.landlock && kernel.seccomp, context, {
-      role: "service",
-      interrupt: interrupts.first,
-      onMismatch: (key, detail) => trace.append("cache_mismatch", { key, detail }),
-      onWait: () => tree.open(),
-    })
-  );
+  using held = await holdRecorded(record, { tree, role: "service", interrupt: interrupts.first });
   const { component } = held;
   const denials = new Denials(resolved.capsule, trace);
   const serving = startServing({
