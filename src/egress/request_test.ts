@@ -1,4 +1,5 @@
 import { findHeadEnd, type Head, HeadFault, parseHead } from "../http1/mod.ts";
+import { accepted } from "../http1/fault_fixture.ts";
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { readRequest } from "./request.ts";
@@ -208,16 +209,3 @@ Deno.test("readRequest: whatever the bytes, a request or a fault; and a request'
     { numRuns: 20_000 },
   );
 });
-
-/** Those of the cases that are no fault. */
-function accepted<T>(cases: readonly T[], run: (one: T) => unknown): T[] {
-  return cases.filter((one) => {
-    try {
-      run(one);
-      return true;
-    } catch (error) {
-      if (error instanceof HeadFault) return false;
-      throw error;
-    }
-  });
-}

@@ -1,6 +1,7 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import fc from "fast-check";
 import { BodyDecoder, ChunkEncoder, type Framing, framingOf, LAST_CHUNK } from "./body.ts";
+import { accepted } from "./fault_fixture.ts";
 import { HeadFault } from "./head_fault.ts";
 
 const encode = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -102,16 +103,3 @@ Deno.test("BodyDecoder: what ChunkEncoder frames it reads back, in any pieces, a
     { numRuns: 2000 },
   );
 });
-
-/** Those of the cases that are no fault. */
-function accepted<T>(cases: readonly T[], run: (one: T) => unknown): T[] {
-  return cases.filter((one) => {
-    try {
-      run(one);
-      return true;
-    } catch (error) {
-      if (error instanceof HeadFault) return false;
-      throw error;
-    }
-  });
-}

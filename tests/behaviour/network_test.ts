@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { type Bed, fixture, forExecutable, forMode, type ProbeResult } from "../harness.ts";
+import { zeroes } from "./zeroes.ts";
 
 /** Runs a source in a guest that can send requests, or has sockets, with what `net` grants. */
 async function run(bed: Bed, probe: string, net: readonly string[], source: string): Promise<ProbeResult> {
@@ -27,18 +28,6 @@ function serve(): { base: string; asked: string[] } & AsyncDisposable {
 
 function whenGone(request: Request, done: (response: Response) => void): void {
   request.signal.addEventListener("abort", () => done(new Response()));
-}
-
-function zeroes(bytes: number): ReadableStream<Uint8Array> {
-  let left = bytes;
-  return new ReadableStream({
-    pull(controller) {
-      const count = Math.min(left, 65_536);
-      if (count === 0) return controller.close();
-      controller.enqueue(new Uint8Array(count));
-      left -= count;
-    },
-  });
 }
 
 const MEBIBYTES_64 = 64 * 2 ** 20;

@@ -1,6 +1,7 @@
 import { assertEquals, assertMatch, assertRejects, assertStringIncludes } from "@std/assert";
 import { fixture, forExecutable } from "../harness.ts";
 import { waitForEvent, withService } from "./running_service.ts";
+import { zeroes } from "./zeroes.ts";
 
 const MEBIBYTE = 1024 ** 2;
 
@@ -36,18 +37,6 @@ function openOrigin() {
 /** One piece, and then nothing. */
 function endless(onGone: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(10)), cancel: onGone });
-}
-
-function zeroes(bytes: number): ReadableStream<Uint8Array> {
-  let left = bytes;
-  return new ReadableStream({
-    pull(controller) {
-      const count = Math.min(left, 65_536);
-      if (count === 0) return controller.close();
-      controller.enqueue(new Uint8Array(count));
-      left -= count;
-    },
-  });
 }
 
 forExecutable(

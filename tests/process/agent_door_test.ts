@@ -2,20 +2,9 @@ import { assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
 import { type Bed, forExecutable } from "../harness.ts";
 import { ModelServer } from "../models/model_server.ts";
 import { assertNothingLeft } from "./leftovers.ts";
-import { type AgentOptions, prepareAgent } from "./prepare_agent.ts";
-import { type Frame, readTrace, type Started, startPrepared } from "./running_session.ts";
-import { callOf } from "./running_agent.ts";
-
-const DOOR = {
-  hostname: "127.0.0.1",
-  port: 0,
-  open: true,
-  names: [],
-  accept: "queue",
-  queue_depth: 4,
-  idempotent: false,
-  peers: [],
-} as const;
+import type { AgentOptions } from "./prepare_agent.ts";
+import { DOOR, readTrace, type Started } from "./running_session.ts";
+import { callOf, startAgent } from "./running_agent.ts";
 
 interface Served extends Started {
   readonly url: string;
@@ -23,10 +12,7 @@ interface Served extends Started {
 
 async function serve(bed: Bed, options: AgentOptions, door: object = {}): Promise<Served> {
   const task = { warm: true, door: { ...DOOR, ...door }, ...options.task };
-  const started = await startPrepared(await prepareAgent(bed, { ...options, task }));
-  started.session.answer(({ type, id }: Frame) =>
-    type === "budget_request" ? { type: "budget_grant", id, ok: true, wait_ms: 0 } : undefined
-  );
+  const started = await startAgent(bed, { ...options, task });
   const { url } = (await started.session.waitFor("door.open"))["fields"] as { url: string };
   return { ...started, url };
 }

@@ -1,18 +1,7 @@
 import { assertEquals, assertStringIncludes } from "@std/assert";
 import { forExecutable } from "../harness.ts";
 import { assertNothingLeft } from "./leftovers.ts";
-import { readTrace, startSession } from "./running_session.ts";
-
-const DOOR = {
-  hostname: "127.0.0.1",
-  port: 0,
-  open: true,
-  names: [],
-  accept: "queue",
-  queue_depth: 4,
-  idempotent: false,
-  peers: [],
-} as const;
+import { DOOR, readTrace, startSession } from "./running_session.ts";
 
 /** Sends a text and gives what comes back. */
 async function send(url: string, text: string, client: Deno.HttpClient): Promise<string> {

@@ -1,7 +1,7 @@
 /**
  * A session below a supervisor, driven by raw frames: the real process, from source or of the executable.
  */
-import type { SpawnPayload } from "../../src/protocol/control/mod.ts";
+import type { DoorSpec, SpawnPayload } from "../../src/protocol/control/mod.ts";
 import { encodeFrame, FrameDecoder } from "../../src/protocol/mod.ts";
 import type { PreparedSession } from "../../src/session/mod.ts";
 import type { Bed, TraceEvent } from "../harness.ts";
@@ -20,6 +20,18 @@ export interface Started extends AsyncDisposable {
   readonly prepared: PreparedSession;
   readonly payload: SpawnPayload;
 }
+
+/** A door on loopback that lets everybody in. */
+export const DOOR: DoorSpec = {
+  hostname: "127.0.0.1",
+  port: 0,
+  open: true,
+  names: [],
+  accept: "queue",
+  queue_depth: 4,
+  idempotent: false,
+  peers: [],
+};
 
 /** Makes all that a session of the guest `name` needs, built before by the executable. */
 export async function prepareGuest(bed: Bed, name: string, options: SessionOptions = {}): Promise<PreparedSession> {

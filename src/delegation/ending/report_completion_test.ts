@@ -3,20 +3,10 @@ import { CapsuleError } from "../../base/mod.ts";
 import { type Completion, readCompletion } from "../../records/mod.ts";
 import { closedPort, doorOf, openDoor } from "../notice/door_fixture.ts";
 import { reportCompletion } from "./report_completion.ts";
-import { ENDED, spawnerOf } from "./report_fixture.ts";
+import { ENDED, spawnerOf, withRecord } from "./report_fixture.ts";
 
 const WAITING = { sessionId: "ses_1", isWaiting: (id: string) => id === ENDED.delegation_id };
 const CRASHED: Completion = { ...ENDED, status: "crashed", detail: "exited with code 3", reported_by: "launcher" };
-
-async function withRecord(run: (places: { completion: string }) => Promise<void>): Promise<void> {
-  const folder = Deno.makeTempDirSync();
-  try {
-    await run({ completion: `${folder}/completion.json` });
-    assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name), ["completion.json"]);
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
-}
 
 /** Reports, and gives what is said aloud beside what is recorded. */
 async function report(ending: Completion, places: { completion: string }, url?: string) {

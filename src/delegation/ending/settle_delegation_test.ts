@@ -3,7 +3,7 @@ import { type Completion, readCompletion, writeCompletion } from "../../records/
 import { say, SAY_READY, sayResult, shellLaunch, WatchedTree } from "../../supervisor/tree/tree_fixture.ts";
 import { ENDED_BY_PARENT, type EndingSources, type Launched } from "./decide_completion.ts";
 import { doorOf, openDoor } from "../notice/door_fixture.ts";
-import { ENDED, spawnerOf } from "./report_fixture.ts";
+import { ENDED, spawnerOf, withRecord } from "./report_fixture.ts";
 import { isToldAlready, settleDelegation } from "./settle_delegation.ts";
 
 const WAITING = { sessionId: "ses_1", isWaiting: (id: string) => id === ENDED.delegation_id };
@@ -16,16 +16,6 @@ const KILLED: EndingSources["ending"] = {
   tail: "",
   duration_ms: 42,
 };
-
-async function withRecord(run: (places: { completion: string }) => Promise<void>): Promise<void> {
-  const folder = Deno.makeTempDirSync();
-  try {
-    await run({ completion: `${folder}/completion.json` });
-    assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name), ["completion.json"]);
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
-}
 
 const settle = (ending: EndingSources["ending"], places: { completion: string }, url?: string) =>
   settleDelegation(ending, { launched: LAUNCHED, places, spawner: spawnerOf(url), warn: () => {} });
