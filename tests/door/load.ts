@@ -14,7 +14,7 @@
  *
  * @module
  */
-import { type LoadTarget, openExecutable, openSource } from "./load_target.ts";
+import { type DoorMemory, type LoadTarget, memoryOf, openExecutable, openSource } from "./load_target.ts";
 import { startReaders } from "./start_readers.ts";
 import { ask, message, request, WireConnection } from "./wire_client.ts";
 
@@ -28,7 +28,7 @@ const [seconds = 120, perSecond = 50] = Deno.args.filter((word) => !word.startsW
 const [isDist, isNamed, isHeld] = ["--dist", "--named", "--held"].map((word) => Deno.args.includes(word));
 
 await using target = isDist ? await openExecutable() : await openSource({ isNamed: isNamed! });
-const memory: { messages: number; residentMiB: number; heldMiB?: number }[] = [];
+const memory: ({ messages: number } & DoorMemory)[] = [];
 const strangers = await Promise.all(Array.from({ length: STRANGERS }, () => WireConnection.open(target.answering)));
 const started = JSON.parse((await ask(target.talking, rpc(target.talk))).body).result.task.id;
 const { heard, silent } = await read(target, started);
@@ -109,13 +109,6 @@ function gauge(name: string): number {
   return Number(new RegExp(`^${name} (\\d+)$`, "m").exec(metrics)?.[1] ?? NaN);
 }
 
-/** What memory the door has now, and what of its heap is more than garbage. */
 async function look(messages: number): Promise<void> {
-  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(Deno.readTextFileSync(`/proc/${target.pid}/status`))!;
-  const held = isHeld ? await target.heldBytes?.() : undefined;
-  memory.push({
-    messages,
-    residentMiB: Math.round(Number(kib) / 1024),
-    ...(held !== undefined && { heldMiB: Math.round(held / 1024 / 102.4) / 10 }),
-  });
+  memory.push({ messages, ...await memoryOf(target, isHeld!) });
 }

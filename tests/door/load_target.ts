@@ -1,5 +1,5 @@
 /**
- * What `load.ts` loads: two doors in a process from source, or one `dist/boll serve` of a guest, as a person has it.
+ * What `load.ts` and `load_ended.ts` load: two doors in a process from source, or one `dist/boll serve` of a guest, as a person has it.
  * @module
  */
 import { join } from "@std/path";
@@ -23,6 +23,22 @@ export interface LoadTarget extends AsyncDisposable {
   readonly dropped: string;
   /** What its heap holds once all garbage is gone, bytes; absent where nobody can ask for that. */
   heldBytes?(): Promise<number>;
+}
+
+/** MiB that a door has, and how many of its heap are more than garbage. */
+export interface DoorMemory {
+  readonly residentMiB: number;
+  readonly heldMiB?: number;
+}
+
+/** What memory a door has now; finding out what its heap holds makes it collect. */
+export async function memoryOf(target: LoadTarget, isHeld: boolean): Promise<DoorMemory> {
+  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(Deno.readTextFileSync(`/proc/${target.pid}/status`))!;
+  const held = isHeld ? await target.heldBytes?.() : undefined;
+  return {
+    residentMiB: Math.round(Number(kib) / 1024),
+    ...(held !== undefined && { heldMiB: Math.round(held / 1024 / 102.4) / 10 }),
+  };
 }
 
 const VERSION = { "a2a-version": "1.0" };
