@@ -43,16 +43,6 @@ type Desk = { readonly name: Exclude<RouteName, "rpc" | "rest"> } | BindingDesk;
 type BindingDesk = { readonly name: "rpc" } | { readonly name: "rest"; readonly route: RestRoute };
 
 const TYPES: ReadonlySet<string> = new Set(["application/json", "application/a2a+json"]);
-const UNSUPPORTED_TYPE: CallError = {
-  code: -32005,
-  message: "Read a request: wanted content-type application/json",
-  data: [{
-    "@type": "type.googleapis.com/google.rpc.ErrorInfo",
-    reason: "CONTENT_TYPE_NOT_SUPPORTED",
-    domain: "a2a-protocol.org",
-  }],
-};
-
 /**
  * Everybody comes by here: first where the request says it was sent to and from, then who sends it, then its body. What is
  * refused is refused before the next thing is looked at.
@@ -176,9 +166,10 @@ export class FrontDesk {
     isWelcome: () => boolean,
   ): Promise<HttpReply> {
     const { calls, limits } = this.#options;
-    const [type = ""] = (request.header("content-type") ?? "").split(";", 1);
+    const [type = ""] = (request.header("content-type") ?? "none").split(";", 1);
     if (request.hasBody && !TYPES.has(type.trim().toLowerCase())) {
-      return desk.name === "rpc" ? rpcError(null, UNSUPPORTED_TYPE) : restError(UNSUPPORTED_TYPE);
+      const error = unsupportedType(type.trim());
+      return desk.name === "rpc" ? rpcError(null, error) : restError(error);
     }
     const bytes = await request.readBody(limits.bodyBytes);
     if (!isWelcome()) return unauthenticated();
@@ -205,6 +196,18 @@ function deskOf(request: HttpRequest): Desk {
 
 function unauthenticated(): HttpReply {
   return refusalReply(401, "unauthenticated", undefined, [["www-authenticate", 'Bearer realm="boll"']]);
+}
+
+function unsupportedType(found: string): CallError {
+  return {
+    code: -32005,
+    message: `Read a request: found content-type ${found.slice(0, 64)}, wanted application/json`,
+    data: [{
+      "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+      reason: "CONTENT_TYPE_NOT_SUPPORTED",
+      domain: "a2a-protocol.org",
+    }],
+  };
 }
 
 function idOf(value: unknown): string | number | null {

@@ -267,7 +267,11 @@ Deno.test("errors as the protocol numbers them, each an HTTP 200, and the field 
     assertEquals((await raw(body)).code, -32600, body);
   }
   for (const method of ["Nope", "message/send", "sendMessage", "__proto__", "constructor"]) {
-    assertEquals((await raw(rpc({ method }))).code, -32601, method);
+    const { code, message } = await raw(rpc({ method }));
+    assertEquals([code, message], [
+      -32601,
+      `Find a method: found "${method}", wanted one of A2A 1.0, as SendMessage`,
+    ]);
   }
   const bad: [string, unknown, string][] = [
     ["SendMessage", {}, "message:"],
@@ -320,7 +324,11 @@ Deno.test("errors as the protocol numbers them, each an HTTP 200, and the field 
     )).code,
     -32005,
   );
-  assertEquals((await raw(rpc({}), { "content-type": "text/plain" })).code, -32005);
+  const typed = await raw(rpc({}), { "content-type": "text/plain; charset=utf-8" });
+  assertEquals([typed.code, typed.message], [
+    -32005,
+    "Read a request: found content-type text/plain, wanted application/json",
+  ]);
   for (const version of ["", "0.3", "2.0", "1", "one"]) {
     assertEquals((await raw(rpc({}), { "a2a-version": version })).code, -32009);
   }

@@ -51,6 +51,7 @@ const LAGGED: CallError = {
 };
 
 const INTERNAL = -32603;
+const NO_METHOD = -32601;
 const STREAMS: ReadonlySet<string> = new Set(["SendStreamingMessage", "SubscribeToTask"]);
 
 /** What all calls of a door share. */
@@ -90,7 +91,8 @@ export class Calls {
     const { tenant: _, ...own } = (params ?? {}) as Record<string, unknown>;
     const body = { jsonrpc: "2.0", id: 1, method, params: own };
     const { error, result } = await this.#dispatcher.handle(body, context) as { result?: unknown; error?: CallError };
-    return error === undefined ? { kind: "result", result } : { kind: "error", error: told(error) };
+    if (error === undefined) return { kind: "result", result };
+    return { kind: "error", error: error.code === NO_METHOD ? unknownMethod(method) : told(error) };
   }
 
   #stream({ method, params, caller, request }: Call): CallResult {
@@ -133,6 +135,15 @@ function failed(error: unknown): CallResult {
 /** A failure of this program's own says nothing of itself. */
 function told(error: CallError): CallError {
   return error.code === INTERNAL ? { code: INTERNAL, message: "Internal error" } : error;
+}
+
+/** Mostly one of 0.3, as `message/send`. */
+function unknownMethod(method: string): CallError {
+  const found = JSON.stringify(method.slice(0, 64));
+  return {
+    code: NO_METHOD,
+    message: `Find a method: found ${found}, wanted one of A2A ${PROTOCOL_VERSION}, as SendMessage`,
+  };
 }
 
 /** Patch numbers say nothing (§3.6); none at all is the wire of 0.3, which is another one. */
