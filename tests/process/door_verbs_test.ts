@@ -44,6 +44,14 @@ forExecutable("send, watch, cancel: by name, by session and by URL, each with it
   assertEquals((await bed.run(["watch", "scribe", task])).code, 130);
   assertEquals((await bed.run(["watch", "scribe", ids.task_id])).stdout.trim(), "7");
 
+  const sending = bed.start(["send", "scribe", `printError("left alone"); for (;;) {}`]);
+  await served.untilLogged("left alone");
+  sending.child.kill("SIGINT");
+  const left = await sending.result();
+  assertEquals(left.code, 130);
+  const [, ownId] = /^boll: (tsk_\w+) is working and goes on; `boll watch DOOR \1` follows it/.exec(left.stderr)!;
+  assertEquals((await served.cancel(ownId!)).status.state, "TASK_STATE_CANCELED");
+
   assertEquals(await served.stop(), 0);
   const gone = await bed.run(["send", served.url, "1"]);
   assertEquals(gone.code, 4);

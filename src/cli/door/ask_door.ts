@@ -60,7 +60,12 @@ export async function tell(
   { streams, asJson, filesTo }: TellOptions,
 ): Promise<number> {
   const teller = new Teller(context, asJson, filesTo);
-  for await (const one of news) teller.hear(one, streams);
+  try {
+    for await (const one of news) teller.hear(one, streams);
+  } catch (error) {
+    if (error instanceof CapsuleError && error.code === "door.interrupted") teller.leave();
+    throw error;
+  }
   return teller.end(streams);
 }
 
@@ -130,6 +135,17 @@ class Teller {
       this.#tellEnd(task);
     }
     return EXIT_OF[task.state];
+  }
+
+  /** Nobody waits any more, and the task goes on. */
+  leave(): void {
+    const task = this.#task;
+    if (task === undefined || this.#asJson) return;
+    const id = printableLine(task.task_id, 200);
+    this.#endLine();
+    this.#context.stderr.write(
+      `boll: ${id} is ${task.state} and goes on; \`boll watch DOOR ${id}\` follows it, \`boll cancel DOOR ${id}\` ends it\n`,
+    );
   }
 
   #tellState(task: Omit<TaskView, "answer" | "files">): void {
