@@ -37,6 +37,10 @@ forExecutable(
     assertEquals([silent.code, silent.stdout], [0, ""]);
     const unanswered = await bed.run(["chat", ASSISTANT], { stdin: "hello\n" });
     assertEquals([unanswered.code, unanswered.lastLine], [3, "boll: its question was not answered"]);
+    const alone = await bed.run(["chat", "--accept", agent(bed, [])], { stdin: "hello\n" });
+    assertEquals(alone.code, 1);
+    assertStringIncludes(alone.stderr, "the turn ended as failed (Play the playbook: ");
+    assertStringIncludes(alone.lastLine, "boll: its last turn ended as failed; see `boll trace show ses_");
     // The answer of another turn is none of one that says nothing.
     const nothing = { tool_calls: [{ name: "finish", arguments: { output: "" } }] };
     const path = agent(bed, [{ text: "first" }, nothing, { text: "third" }]);
@@ -138,6 +142,7 @@ forExecutable("chat: Ctrl-C ends the turn and not the conversation, twice the co
   await terminal.waitFor(/stopping this turn[\s\S]*stopping this turn|the conversation[\s\S]*the conversation/);
   await terminal.type("\x03");
   assertEquals(await terminal.end(), 130);
+  assertStringIncludes(terminal.output.text, "boll: interrupted; see `boll trace show ses_");
   assertNothingLeft(bed);
 });
 

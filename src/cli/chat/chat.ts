@@ -88,7 +88,9 @@ function report({ ending, trace, isUnanswered }: ChatEnding, { args, context }: 
     context.stdout.write(`${printableJson(end)}\n`);
   } else if (isUnanswered) context.stderr.write("boll: its question was not answered\n");
   else if (exit_code !== 0 && !args.has("quiet")) {
-    const why = ending.error?.message ?? ending.detail ?? status;
+    const why = status === "cancelled"
+      ? "interrupted"
+      : ending.error?.message ?? ending.detail ?? `its last turn ended as ${status}`;
     context.stderr.write(`boll: ${printableLine(why, 400)}; see \`boll trace show ${session_id}\`\n`);
   }
   return exit_code;

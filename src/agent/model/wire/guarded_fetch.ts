@@ -118,7 +118,7 @@ export class GuardedFetch implements Disposable {
     if (status === 401 || status === 403) {
       await response.body?.cancel();
       const check = credential === undefined || credential === ""
-        ? "name its variable as api_key"
+        ? "name its variable as api_key, or with --api-key"
         : `check the variable ${credential}`;
       const found = `status ${status} from ${endpoint.label}`;
       return new CapsuleError(
