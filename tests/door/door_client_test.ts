@@ -127,3 +127,17 @@ Deno.test("DoorClient: a door that stays away is given up after some tries; a ta
   const gone = await assertRejects(() => Array.fromAsync(news), CapsuleError);
   assertEquals(gone.code, "door.unreachable");
 });
+
+Deno.test("DoorClient: an answer that has no end is given up at 64 MiB", async () => {
+  const cancelled = Promise.withResolvers<void>();
+  const chunk = new Uint8Array(8 * 1024 * 1024).fill(32);
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => {
+    const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(chunk);
+    const body = new ReadableStream({ pull, cancel: () => cancelled.resolve() });
+    return new Response(body, { headers: { "content-type": "application/json" } });
+  });
+  const opening = () => DoorClient.open({ url: `http://127.0.0.1:${server.addr.port}/` });
+  const error = await assertRejects(opening, CapsuleError, "its answer is larger than 64 MiB");
+  assertEquals(error.code, "door.refused");
+  await cancelled.promise;
+});

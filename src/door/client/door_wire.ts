@@ -5,19 +5,35 @@ import { EventIds } from "./event_ids.ts";
 
 const STREAM_TYPE = "text/event-stream";
 
-/** The same body; a connection that is cut looks like a mistake of the caller's to whoever reads it. */
-function noticingBreaks(body: ReadableStream<Uint8Array>, onBreak: () => void): ReadableStream<Uint8Array> {
+/** The longest answer that is no stream, bytes: it is read whole before anything of it is. */
+const MAX_ANSWER = 64 * 1024 * 1024;
+
+/** What {@link watched} tells. */
+interface BodyEnds {
+  /** A connection that is cut looks like a mistake of the caller's to whoever reads the body. */
+  onBreak(): void;
+  /** Beyond it the body ends with {@link tooLarge}. */
+  readonly maxBytes: number;
+  tooLarge(): Error;
+}
+
+/** The same body, looked at as it passes. */
+function watched(body: ReadableStream<Uint8Array>, { onBreak, maxBytes, tooLarge }: BodyEnds): typeof body {
   const reader = body.getReader();
+  let bytes = 0;
   return new ReadableStream({
     async pull(controller) {
       try {
         const { done, value } = await reader.read();
-        if (done) controller.close();
-        else controller.enqueue(value);
+        if (done) return controller.close();
+        bytes += value.length;
+        if (bytes <= maxBytes) return controller.enqueue(value);
       } catch (error) {
         onBreak();
-        controller.error(error);
+        return controller.error(error);
       }
+      controller.error(tooLarge());
+      await reader.cancel().catch(() => {});
     },
     cancel: (reason) => reader.cancel(reason),
   });
@@ -105,9 +121,8 @@ export class DoorWire {
         `nobody answers there (${printableLine((error as Error).message.split(": ").at(-1) ?? "", 200)})`,
       );
     }
-    if (response.ok) return this.#watch(response);
-    const fault = this.#faultOf(response.status);
-    if (fault === undefined) return response;
+    const fault = response.ok ? undefined : this.#faultOf(response.status);
+    if (fault === undefined) return this.#watch(response);
     await response.body?.cancel();
     throw fault;
   };
@@ -115,8 +130,13 @@ export class DoorWire {
   #watch(response: Response): Response {
     const { body, headers, status } = response;
     if (body === null) return response;
-    const whole = noticingBreaks(body, () => this.#isBroken = true);
-    if (!headers.get("content-type")?.startsWith(STREAM_TYPE)) return new Response(whole, { headers, status });
+    const isStream = response.ok && headers.get("content-type")?.startsWith(STREAM_TYPE) === true;
+    const whole = watched(body, {
+      onBreak: () => this.#isBroken = true,
+      maxBytes: isStream ? Infinity : MAX_ANSWER,
+      tooLarge: () => this.#fail("door.refused", `its answer is larger than ${MAX_ANSWER / 1024 / 1024} MiB`),
+    });
+    if (!isStream) return new Response(whole, { headers, status });
     this.#ids = new EventIds();
     return new Response(this.#ids.watch(whole) as BodyInit, { headers, status });
   }
