@@ -43,3 +43,5 @@ const answering = await open({
 }, folder === undefined ? MEMORY : { kind: "folder", path: folder });
 console.log(`${talking.address.port} ${answering.address.port}`);
 for await (const bytes of Deno.stdin.readable) for (const _ of bytes) console.log(await heldBytes());
+// Whoever started it is gone.
+Deno.exit();
