@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "@std/assert";
+import { assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { EMPTY_TURN } from "../../src/protocol/control/payload_fixture.ts";
 import { forExecutable } from "../harness.ts";
 import { ModelServer } from "../models/model_server.ts";
@@ -238,6 +238,7 @@ forExecutable(
             messages: [message("what is k?")],
             tools: [tool, { name: "absent", input_schema: true }],
             internal: ["lookup"],
+            idempotency_prefix: "ctx_1/7",
             output_schema: { type: "object", required: ["k"] },
           },
         },
@@ -272,6 +273,8 @@ forExecutable(
       result.frames.filter(({ type }) => type === "budget_request"),
       [],
     );
+    const [asked] = result.frames.filter(({ type }) => type === "tool_request");
+    assertMatch(String(asked?.["idempotency_key"]), /^ctx_1\/7\/[0-9a-f]{32}\/1$/);
     assertStringIncludes(JSON.stringify(turn.messages), '<untrusted-content source=tool:lookup>\\n{\\"v\\":1}');
   },
 );

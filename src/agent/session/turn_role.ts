@@ -3,6 +3,7 @@ import { type Msg, readAllowedTools, type TurnSpec } from "../../protocol/contro
 import type { RoleResult, SessionWork } from "../../session/role.ts";
 import type { AgentMind } from "../thread/agent_mind.ts";
 import { openAgent, refuseUnsupported } from "./open_agent.ts";
+import { EffectKeys } from "../turn/effect_keys.ts";
 import { beginTask, endTask } from "./agent_session.ts";
 import { deskTools } from "../tools/desk_tools.ts";
 import { findAgent, type FoundAgent } from "./find_agent.ts";
@@ -84,10 +85,11 @@ function ownTools({ skills }: FoundAgent): DeskTool[] {
 
 /** The tools of the turn: the parent's own and those that it guards go up to it, the rest are this capsule's. */
 function toolsOf({ payload, control }: SessionWork, spec: TurnSpec, own: readonly DeskTool[]): DeskTool[] {
+  const keys = new EffectKeys(spec.idempotency_prefix);
   const isAsked = (name: string) => spec.internal.includes(name) || payload.gated_tools.includes(name);
   return spec.tools.filter(({ name }) => name !== FINISH).flatMap((def) => {
     if (!isAsked(def.name)) return own.filter((tool) => tool.def.name === def.name);
     const { mutates } = Object(spec.tool_meta?.[def.name]) as { readonly mutates?: unknown };
-    return [askedTool(def, mutates === true, (name, args) => control.requests.ask(name, args))];
+    return [askedTool(def, mutates === true, (name, args) => control.requests.ask(name, args, keys.of(name, args)))];
   });
 }

@@ -1,7 +1,7 @@
 import type { Fields } from "../fields.ts";
 import { LARGE_JSON, opaqueJson, opaqueObject, SMALL_JSON } from "./opaque_json.ts";
 import { decodeTaskOutcome, type TaskOutcome } from "./task_outcome.ts";
-import { NAME } from "./text_bounds.ts";
+import { KEY, NAME } from "./text_bounds.ts";
 import {
   decodeErrorDetail,
   decodeTurnResult,
@@ -30,7 +30,14 @@ export type AgentMsg =
   | { readonly type: "gate"; readonly node: string; readonly payload: unknown }
   | { readonly type: "gate_closed"; readonly node: string; readonly via: "reply" | "uri" | "timeout" }
   | { readonly type: "intel_health"; readonly all_down: boolean; readonly active?: ActiveEndpoint }
-  | { readonly type: "tool_request"; readonly id: number; readonly name: string; readonly args: unknown }
+  | {
+    readonly type: "tool_request";
+    readonly id: number;
+    readonly name: string;
+    readonly args: unknown;
+    /** The same when the turn is replayed: what has been done under it is not done again. */
+    readonly idempotency_key?: string;
+  }
   | { readonly type: "budget_request"; readonly id: number; readonly estimate: number }
   | { readonly type: "turn_done"; readonly turn: TurnResult };
 
@@ -88,6 +95,7 @@ function decodeFields(fields: Fields): AgentMsg | UnknownMessage {
         id: fields.integer("id", { min: 1 }),
         name: fields.string("name", NAME),
         args: opaqueJson(fields, "args", LARGE_JSON),
+        ...fields.optional("idempotency_key", (name) => fields.string(name, KEY)),
       };
     case "budget_request":
       return { type, id: fields.integer("id", { min: 1 }), estimate: fields.integer("estimate") };

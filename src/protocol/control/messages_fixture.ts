@@ -101,8 +101,8 @@ export const EVERY_AGENT: readonly (readonly [AgentMsg, FieldTable])[] = [
     { fields: { all_down: REQUIRED, active: ABSENT, "active.index": REQUIRED, "active.transport": REQUIRED } },
   ],
   [
-    { type: "tool_request", id: 1, name: "t", args: { a: 1 } },
-    { fields: { id: REQUIRED, name: REQUIRED, args: REQUIRED }, free: { args: "json" } },
+    { type: "tool_request", id: 1, name: "t", args: { a: 1 }, idempotency_key: "ctx/1/k" },
+    { fields: { id: REQUIRED, name: REQUIRED, args: REQUIRED, idempotency_key: ABSENT }, free: { args: "json" } },
   ],
   [{ type: "budget_request", id: 2, estimate: 100 }, { fields: { id: REQUIRED, estimate: REQUIRED } }],
   [{ type: "turn_done", turn: FULL_TURN_RESULT }, { fields: TURN_RESULT_ROWS, free: TURN_RESULT_FREE }],

@@ -28,15 +28,16 @@ export class ToolRequests {
     this.#channel = channel;
   }
 
-  /** Asks for a tool of the supervisor's. Never rejects, and has no end where the supervisor has gone. */
-  async ask(name: string, args: unknown): Promise<ToolReply> {
+  /** Asks for a tool of the supervisor's, under a key that is the same when it is replayed, if it has one. Never rejects, and has no end where the supervisor has gone. */
+  async ask(name: string, args: unknown, key?: string): Promise<ToolReply> {
     if (this.#pending.size >= MAX_REQUESTS) {
       return { result: `${MAX_REQUESTS} requests are waiting for their answers already`, is_error: true };
     }
     const id = ++this.#lastId;
     return await new Promise((settle) => {
       this.#pending.set(id, { type: "tool_result", settle });
-      this.#channel.send({ type: "tool_request", id, name, args });
+      const keyed = key === undefined ? {} : { idempotency_key: key };
+      this.#channel.send({ type: "tool_request", id, name, args, ...keyed });
     });
   }
 

@@ -10,10 +10,10 @@ function requestsThatSend(): { readonly requests: ToolRequests; readonly sent: A
 
 Deno.test("ToolRequests: each answer reaches who asked, in any order; a second, late or strange one nobody", async () => {
   const { requests, sent } = requestsThatSend();
-  const [first, second] = [requests.ask("a", { x: 1 }), requests.ask("b", null)];
+  const [first, second] = [requests.ask("a", { x: 1 }), requests.ask("b", null, "ctx/1/k")];
   assertEquals(sent, [
     { type: "tool_request", id: 1, name: "a", args: { x: 1 } },
-    { type: "tool_request", id: 2, name: "b", args: null },
+    { type: "tool_request", id: 2, name: "b", args: null, idempotency_key: "ctx/1/k" },
   ]);
   const answer = (id: number, result: unknown, is_error: boolean) =>
     requests.settle({ type: "tool_result", id, result, is_error });

@@ -7,7 +7,7 @@ import {
 } from "../../protocol/control/mod.ts";
 import { breakProtocol, leaveAfterLastWord, still, then } from "./child_ladder.ts";
 import { receiveOutcome } from "./child_outcome.ts";
-import type { ChildEffect, ChildState, Step } from "./child_state.ts";
+import type { ChildEffect, ChildState, Step, ToolRequest } from "./child_state.ts";
 import { FLOW_PER_SECOND, takeOne } from "./flow.ts";
 import { closeGate, openGate } from "./gates.ts";
 
@@ -194,9 +194,13 @@ function hearRequest(state: ChildState, message: Frame<"tool_request" | "budget_
   if (refusal !== undefined) return { state, effects: [refuse(message, refusal)] };
   const kind = message.type === "tool_request" ? "tool" : "budget";
   const effect: ChildEffect = message.type === "tool_request"
-    ? { kind: "tool", id, name: message.name, args: message.args }
+    ? { kind: "tool", ...requestOf(message) }
     : { kind: "budget", id, estimate: message.estimate, ownLeft: state.rules.maxTokens - spentOf(state) };
   return { state: { ...state, pending: new Map(state.pending).set(id, kind) }, effects: [effect] };
+}
+
+function requestOf({ id, name, args, idempotency_key }: Frame<"tool_request">): { readonly id: number } & ToolRequest {
+  return { id, name, args, ...(idempotency_key === undefined ? {} : { idempotency_key }) };
 }
 
 function refuseRequest(state: ChildState, message: Frame<"tool_request" | "budget_request">): string | undefined {

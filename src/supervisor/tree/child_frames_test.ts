@@ -9,6 +9,9 @@ Deno.test("requests: everything that is asked is answered, what is not granted a
   assertEquals([ask(1, "read"), ask(2, "fs_list"), ask(3, "readx"), ask(4, "write")], [
     ...[["tool"], ["tool"], [">tool_result"], [">tool_result"]],
   ]);
+  const keyed = { type: "tool_request", id: 5, name: "read", args: { a: 1 }, idempotency_key: "ctx/1/k" } as const;
+  const { type: _, ...request } = keyed;
+  assertEquals(life.feed(frame(keyed)), [{ kind: "tool", ...request }]);
   const none = new Life({ allowedTools: [] });
   none.feed(READY);
   const [refused] = none.feed(frame({ type: "tool_request", id: 1, name: "read", args: {} }));

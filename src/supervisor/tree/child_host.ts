@@ -1,15 +1,9 @@
 import type { BudgetVerdict } from "./budget.ts";
-import type { Notice } from "./child_state.ts";
+import type { Notice, ToolRequest } from "./child_state.ts";
 import type { Clock } from "./clock.ts";
 import type { ProcessWatch } from "./process_watch.ts";
 import type { SessionChild } from "./session_child.ts";
 import type { ChildEnding } from "./session_launch.ts";
-
-/** A tool that a session asks its supervisor for. */
-export interface ToolRequest {
-  readonly name: string;
-  readonly args: unknown;
-}
 
 /** What a tool came to. */
 export interface ToolOutcome {

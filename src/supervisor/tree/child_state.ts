@@ -173,6 +173,14 @@ export type Notice =
   | { readonly kind: "reply_undelivered"; readonly node: string; readonly via: GateVia }
   | Extract<AgentMsg, { type: "intel_health" }> & { readonly kind: "intel_health" };
 
+/** A tool that a session asks its supervisor for. */
+export interface ToolRequest {
+  readonly name: string;
+  readonly args: unknown;
+  /** The same when its turn is replayed: what has been done under it is not done again. */
+  readonly idempotency_key?: string;
+}
+
 /** What is to be done, by whoever holds the process. */
 export type ChildEffect =
   | { readonly kind: "send"; readonly message: ControlMsg }
@@ -180,7 +188,7 @@ export type ChildEffect =
   /** To its process group; with SIGKILL also to every process that is known to descend from it. */
   | { readonly kind: "signal"; readonly signal: "SIGTERM" | "SIGKILL" }
   | { readonly kind: "spent"; readonly tokens: number }
-  | { readonly kind: "tool"; readonly id: number; readonly name: string; readonly args: unknown }
+  | ({ readonly kind: "tool"; readonly id: number } & ToolRequest)
   | { readonly kind: "budget"; readonly id: number; readonly estimate: number; readonly ownLeft: number }
   | { readonly kind: "notice"; readonly notice: Notice }
   | { readonly kind: "log"; readonly line: string }

@@ -14,7 +14,7 @@ export * from "./intel_health.ts";
 export * from "./liveness.ts";
 export type { ProcessMark, ProcessWatch } from "./process_watch.ts";
 export * from "./restart.ts";
-export type { ToolOutcome, ToolRequest } from "./child_host.ts";
+export type { ToolOutcome } from "./child_host.ts";
 export type { SessionChild } from "./session_child.ts";
 export * from "./session_launch.ts";
 export * from "./supervisor.ts";

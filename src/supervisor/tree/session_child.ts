@@ -10,7 +10,7 @@ import type { TreeNode } from "../../protocol/tree/mod.ts";
 import { spawnPatiently } from "../cell_process.ts";
 import { toBudgetGrant } from "./budget.ts";
 import { ChildGroup, killQuietly } from "./child_group.ts";
-import type { ChildHost, ToolRequest } from "./child_host.ts";
+import type { ChildHost } from "./child_host.ts";
 import { verdictOf, wakeAtMs } from "./child_clock.ts";
 import type { Ending } from "./child_ending.ts";
 import { type Flow, FLOW_PER_SECOND, newFlow, takeOne } from "./flow.ts";
@@ -246,7 +246,7 @@ export class SessionChild {
       case "spent":
         return this.#host.spend(this, effect.tokens);
       case "tool":
-        return this.#callTool(effect.id, effect);
+        return this.#callTool(effect);
       case "budget":
         return this.#askBudget(effect.id, effect);
       case "notice":
@@ -269,8 +269,8 @@ export class SessionChild {
     this.#feed({ kind: "blocked", detail });
   }
 
-  #callTool(id: number, { name, args }: ToolRequest): void {
-    this.#host.callTool(this, { name, args }).then(
+  #callTool({ id, kind: _, ...request }: Extract<ChildEffect, { readonly kind: "tool" }>): void {
+    this.#host.callTool(this, request).then(
       ({ result, is_error }) =>
         this.#command({ kind: "answer", message: { type: "tool_result", id, result, is_error } }),
     );

@@ -1,7 +1,7 @@
 import type { TreeNode } from "../../protocol/tree/mod.ts";
 import type { AdmissionLimits } from "./admission.ts";
-import type { ToolOutcome, ToolRequest } from "./child_host.ts";
-import type { ChildTimings, Notice } from "./child_state.ts";
+import type { ToolOutcome } from "./child_host.ts";
+import type { ChildTimings, Notice, ToolRequest } from "./child_state.ts";
 import type { Clock } from "./clock.ts";
 import type { ProcessWatch } from "./process_watch.ts";
 import type { SessionChild } from "./session_child.ts";
