@@ -27,7 +27,7 @@ reproduce: vendor ## build what is committed twice, in fresh clones, and compare
 bench: build capsules ## measure side by side, and write docs/benchmarks.md (ONLY=sessions,frames measures parts, writes nothing)
 	@$(DENO) task --quiet bench $(if $(ONLY),--only=$(ONLY))
 
-escape: build ## try to get out: each attempt at each wall alone, as the README's table says
+escape: build ## try to get out: each attempt at each wall alone, as the table of docs/walls.md says
 	@$(DENO) task --quiet escape
 
 fuzz: build capsules ## feed all parsers, files, frames and guests with what breaks them, for long (RUNS=20 SEED=7 ONLY=records)

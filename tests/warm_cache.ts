@@ -10,12 +10,21 @@ const REPOSITORY = join(import.meta.dirname!, "..");
  */
 export async function warmGuest(bed: Bed, name: string): Promise<string> {
   const path = await fixture(name);
+  await warm(bed, path, `${path.split("/").at(-2)}-${name}`);
+  return path;
+}
+
+/** Puts the builds of these samples into the bed's cache: a copy of one has the same bytes, and so the same build. */
+export async function warmSamples(bed: Bed, names: readonly string[]): Promise<void> {
+  for (const name of names) await warm(bed, `${REPOSITORY}/capsules/${name}`, `sample-${name}`);
+}
+
+async function warm(bed: Bed, path: string, name: string): Promise<void> {
   const program = Deno.env.get("BOLL_BIN") ?? `${REPOSITORY}/dist/boll`;
   const { mtime, size } = Deno.statSync(program);
-  const home = `${REPOSITORY}/.build/warm/${size}-${mtime?.getTime()}/${path.split("/").at(-2)}-${name}`;
+  const home = `${REPOSITORY}/.build/warm/${size}-${mtime?.getTime()}/${name}`;
   if (!isThere(home)) await build(bed, { program, path, home });
   copyFolder(`${home}/cache`, `${bed.home}/cache`);
-  return path;
 }
 
 /** Whole or not at all: several files of tests may build the same. */

@@ -24,7 +24,7 @@ export async function runCell(): Promise<never> {
 async function serve(): Promise<void> {
   const tmp = Deno.env.get("TMPDIR") ?? "";
   const parentPid = Number(Deno.env.get("BOLL_PARENT_PID"));
-  // Under `deno run` threads made while loading modules would stay outside any hull: none is raised (README, Walls).
+  // Under `deno run` threads made while loading modules would stay outside any hull: none is raised (docs/walls.md).
   const hull = Deno.build.standalone && Deno.build.os === "linux" ? ProcessHull.open() : undefined;
   hull?.dieWithParent(parentPid);
   const channel = await CellChannel.open(tmp);

@@ -24,7 +24,7 @@ export function digestFile(path: string): string {
 }
 
 /**
- * The digest of a capsule's folder (README, "Words"): SHA-256 over the lines `path NUL hex-sha256 LF` of every regular
+ * The digest of a capsule's folder (docs/manifest.md, "Digest"): SHA-256 over the lines `path NUL hex-sha256 LF` of every regular
  * file, sorted by path bytes; `.git` and `.boll` are skipped at any depth. `root` must be a real path.
  * A file whose name is not UTF-8 does not count: the runtime cannot name it, so neither can a manifest or a guest.
  * `onFile` is told each file's path below `root` and its own digest.

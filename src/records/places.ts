@@ -3,7 +3,7 @@ import { CapsuleError, newId, writeFileWhole } from "../base/mod.ts";
 import { type Home, unwritable } from "./folders/home.ts";
 import { SessionLock } from "./sessions/session_lock.ts";
 
-/** Where a session lives (README, "Places on disk"); absolute paths. */
+/** Where a session lives (docs/records.md, "Places on disk"); absolute paths. */
 export interface SessionPaths {
   readonly id: string;
   readonly root: string;

@@ -47,7 +47,7 @@ export function sourceFlags(): { readonly sources: readonly string[]; readonly e
   };
 }
 
-/** The exact environment of a cell (README, Processes): no granted name is ever in it. */
+/** The exact environment of a cell (docs/walls.md, "Environment"): no granted name is ever in it. */
 export function cellEnvironment(tmp: string, own: SelfCommand): Record<string, string> {
   return childEnvironment("cell", tmp, own);
 }

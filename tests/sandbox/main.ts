@@ -1,6 +1,6 @@
 /**
  * `make escape`: tries every escape of the table at every wall alone, prints the table, and exits non-zero when anything
- * did not go as it says. `--markdown` prints the table alone, as the README has it.
+ * did not go as it says. `--markdown` prints the table alone, as `docs/walls.md` has it.
  * @module
  */
 import { stop } from "esbuild";

@@ -1,6 +1,6 @@
 /**
  * The table of escapes: for each attempt, which wall stops it *alone*, with the others off, and why, or why it cannot.
- * The tests hold it to be true in both directions; the README prints it.
+ * The tests hold it to be true in both directions; `docs/walls.md` prints it.
  * @module
  */
 import type { Attempt } from "./attempt.ts";

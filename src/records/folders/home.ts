@@ -17,7 +17,7 @@ export type ReadVariable = (name: string) => string | undefined;
 const HINT = "set BOLL_HOME to a folder of your own";
 
 /**
- * Where the home is: `$BOLL_HOME`, else `$XDG_DATA_HOME/boll`, else `~/.boll` (README, "Places on disk"). An empty
+ * Where the home is: `$BOLL_HOME`, else `$XDG_DATA_HOME/boll`, else `~/.boll` (docs/records.md, "Places on disk"). An empty
  * variable counts as unset, and so does a relative XDG one (its specification says so).
  * @throws `home.unwritable` when no variable names a place
  */

@@ -29,7 +29,7 @@ export interface MarkCrashedOptions {
 }
 
 /**
- * Marks every session whose supervisor is gone without an ending (README, "Places on disk") and returns their ids. A
+ * Marks every session whose supervisor is gone without an ending (docs/records.md, "Places on disk") and returns their ids. A
  * session that cannot be read is left as it is: one bad folder never hides the others. One look at each session that
  * has a summary: no trace is opened.
  */

@@ -1,5 +1,5 @@
 /**
- * The trace's events and their fields (README, "Trace"). A new event is one more entry of {@link TraceFields}: writer
+ * The trace's events and their fields (docs/records.md, "Trace"). A new event is one more entry of {@link TraceFields}: writer
  * and readers take it from there.
  */
 import type { Containment, EndedBy, SessionStatus } from "../../base/mod.ts";
@@ -14,7 +14,7 @@ export interface SessionStart {
     readonly path: string;
     readonly version?: string;
   };
-  /** `sha256:<hex>` of the capsule (README, "Words"). */
+  /** `sha256:<hex>` of the capsule (docs/manifest.md, "Digest"). */
   readonly digest: string;
   readonly containment: {
     /** The floor that was asked for; absent when none was. */
