@@ -249,9 +249,12 @@ export class HttpConnection {
     ];
     const first = encodeHead(`HTTP/1.1 ${status} ${REASONS[status] ?? "Status"}`, all);
     if (isWhole) return await this.#write(head?.method === "HEAD" ? first : joined(first, body));
-    await this.#write(first);
     const chunks = head?.isOld ? undefined : new ChunkEncoder();
-    await body((bytes) => this.#write(chunks?.encode(bytes) ?? bytes));
+    // Begun also when its client is gone by now: whoever made the body counts on its end.
+    const begun = this.#write(first);
+    begun.catch(() => {});
+    await body((bytes) => begun.then(() => this.#write(chunks?.encode(bytes) ?? bytes)));
+    await begun;
     if (chunks !== undefined) await this.#write(LAST_CHUNK);
   }
 
