@@ -4,6 +4,7 @@ import { type OuterNames, readComponentNames } from "./component_names.ts";
 import { readCoreModule } from "./core_module.ts";
 import type { BuildOptions, BuildResult, CoreFile, MemoryPages } from "./description.ts";
 import { fixGlue, MAX_GLUE_CHARACTERS } from "./glue.ts";
+import { makeGlueCode } from "./glue_code.ts";
 import { separateGoHeap } from "./go_memory.ts";
 import { hashBytes } from "./hash.ts";
 import { type CappedLimits, type CountedModule, shareMemory, shareTables, writeCaps } from "./memory_cap.ts";
@@ -56,9 +57,10 @@ export async function buildComponent(
     writeFile(stagingDir, name, writeCaps(module, { memories: memories[index]!, tables: tables[index]! }))
   );
   const glue = writeFile(stagingDir, "glue.js", new TextEncoder().encode(source));
+  const code = writeFile(stagingDir, "glue.code", makeGlueCode(source));
   const kind = isModule ? "adapted" : "component";
   const names = counted.map(([name]) => name);
-  return { digest, description: { kind, ...outer, wit, memories: listMemories(names, memories) }, glue, modules };
+  return { digest, description: { kind, ...outer, wit, memories: listMemories(names, memories) }, glue, code, modules };
 }
 
 function detectLayer(bytes: Uint8Array): "module" | "component" {

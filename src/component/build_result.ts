@@ -1,5 +1,11 @@
 import { CapsuleError } from "../base/mod.ts";
-import type { BuildResult, ComponentDescription, CoreFile, MemoryPages } from "./description.ts";
+import {
+  type BuildResult,
+  type ComponentDescription,
+  type CoreFile,
+  filesOf,
+  type MemoryPages,
+} from "./description.ts";
 
 const MAX_FILES = 1000;
 const MAX_NAMES = 1000;
@@ -20,10 +26,11 @@ export function decodeBuildResult(value: unknown): BuildResult {
   const { digest } = result;
   if (typeof digest !== "string" || !DIGEST.test(digest)) fail("digest", "sha256: and 64 hex digits");
   const glue = decodeFile(result.glue, "glue");
+  const code = decodeFile(result.code, "code");
   const modules = list(result.modules, "modules", MAX_FILES).map((file) => decodeFile(file, "module"));
-  const names = new Set([glue, ...modules].map(({ name }) => name));
-  if (names.size !== modules.length + 1 || names.has("meta.json")) fail("names of files", "each once, none meta.json");
-  return { digest, description: decodeDescription(result.description, names), glue, modules };
+  const names = new Set(filesOf({ glue, code, modules }).map(({ name }) => name));
+  if (names.size !== modules.length + 2 || names.has("meta.json")) fail("names of files", "each once, none meta.json");
+  return { digest, description: decodeDescription(result.description, names), glue, code, modules };
 }
 
 function decodeDescription(value: unknown, files: ReadonlySet<string>): ComponentDescription {

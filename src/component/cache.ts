@@ -2,11 +2,11 @@ import { dirname, join } from "@std/path";
 import { CapsuleError, newId } from "../base/mod.ts";
 import { ASYNC_EXPORTS, ASYNC_IMPORTS, HOST_ASYNC_IMPORTS, NETWORK_ASYNC_IMPORTS } from "./async_list.ts";
 import { decodeBuildResult } from "./build_result.ts";
-import type { BuildOptions, BuildResult, CachedComponent, CoreFile } from "./description.ts";
+import { type BuildOptions, type BuildResult, type CachedComponent, type CoreFile, filesOf } from "./description.ts";
 import { hashBytes } from "./hash.ts";
 
 /** Names the transpiler and the rewriting done here; part of every cache key. Raise it when either changes. */
-export const TOOL_VERSION = "jco-transpile-0.15.0+5";
+export const TOOL_VERSION = "jco-transpile-0.15.0+6";
 
 const META = "meta.json";
 const MAX_META_BYTES = 1024 * 1024;
@@ -14,7 +14,7 @@ const MAX_META_BYTES = 1024 * 1024;
 /** The cache folder's name for a component digest (`sha256:…`) built with these options: 64 lower-case hex. */
 export function cacheKey(digest: string, options: BuildOptions): string {
   const lists = [ASYNC_IMPORTS, NETWORK_ASYNC_IMPORTS, HOST_ASYNC_IMPORTS, ASYNC_EXPORTS];
-  return hashBytes(JSON.stringify([digest, TOOL_VERSION, options.memoryMb, ...lists]));
+  return hashBytes(JSON.stringify([digest, TOOL_VERSION, Deno.version.v8, options.memoryMb, ...lists]));
 }
 
 /**
@@ -29,7 +29,7 @@ export function findCached(cacheRoot: string, key: string): CachedComponent | un
     const meta = JSON.parse(Deno.readTextFileSync(`${dir}/${META}`));
     if (meta.key !== key || meta.tool !== TOOL_VERSION) return undefined;
     const result = decodeBuildResult(meta);
-    for (const { name, bytes } of [result.glue, ...result.modules]) {
+    for (const { name, bytes } of filesOf(result)) {
       const file = Deno.lstatSync(`${dir}/${name}`);
       if (!file.isFile || file.size !== bytes) return undefined;
     }
@@ -65,7 +65,7 @@ export function adoptBuild(
   try {
     Deno.mkdirSync(cacheRoot, { mode: 0o700, recursive: true });
     Deno.mkdirSync(fresh, { mode: 0o700 });
-    for (const file of [build.glue, ...build.modules]) copyChecked(stagingDir, fresh, file);
+    for (const file of filesOf(build)) copyChecked(stagingDir, fresh, file);
     Deno.writeTextFileSync(`${fresh}/${META}`, encodeMeta(id.key, build), { mode: 0o600, createNew: true });
     return putInPlace(fresh, target, () => findCached(cacheRoot, id.key));
   } finally {

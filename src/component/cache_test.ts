@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { CapsuleError } from "../base/mod.ts";
 import { adoptBuild, cacheKey, dropCached, findCached } from "./cache.ts";
 import { cacheSample, commandText, inFolder, SAMPLE_DIGEST } from "./component_fixture.ts";
-import type { BuildResult } from "./description.ts";
+import { type BuildResult, filesOf } from "./description.ts";
+import { makeGlueCode } from "./glue_code.ts";
 import { hashBytes } from "./hash.ts";
 import { loadCached } from "./load.ts";
 
@@ -28,6 +29,7 @@ function stage(folder: string, glue = "return 1;"): BuildResult {
       memories: [{ module: "c.core.wasm", page_bytes: 65536, min_pages: 1, max_pages: 2 }],
     },
     glue: file("glue.js", new TextEncoder().encode(glue)),
+    code: file("glue.code", makeGlueCode(glue)),
     modules: [file("c.core.wasm", EMPTY_MODULE)],
   };
 }
@@ -57,7 +59,7 @@ Deno.test("adoptBuild: what was announced appears whole under its key, and nothi
     assertEquals(cached, { key: KEY, dir: `${root}/${KEY}`, ...result });
     assertEquals(findCached(root, KEY), cached);
     assertEquals(entries(root), [KEY]);
-    assertEquals(entries(cached.dir), ["c.core.wasm", "glue.js", "meta.json"]);
+    assertEquals(entries(cached.dir), ["c.core.wasm", "glue.code", "glue.js", "meta.json"]);
     assertEquals(Deno.statSync(cached.dir).mode! & 0o777, 0o700);
     dropCached(cached);
     assertEquals(findCached(root, KEY), undefined);
@@ -73,6 +75,9 @@ Deno.test("adoptBuild: a hostile result is refused and leaves nothing behind", a
     ["a digest that is none", (r) => ({ ...r, digest: r.digest.toUpperCase() })],
     ["another component, swapped in behind the digest", (r) => ({ ...r, digest: r.digest.replace("5a", "5b") })],
     ["no glue", ({ glue: _, ...rest }) => rest],
+    ["no code", ({ code: _, ...rest }) => rest],
+    ["code that is the glue", (r) => ({ ...r, code: r.glue })],
+    ["other code", (r) => ({ ...r, code: { ...r.code, sha256: "00".repeat(32) } })],
     ["a name with a path", (r) => ({ ...r, glue: { ...r.glue, name: "../glue.js" } })],
     ["an absolute name", (r) => ({ ...r, glue: { ...r.glue, name: "/etc/passwd" } })],
     ["a hidden name", (r) => ({ ...r, glue: { ...r.glue, name: ".glue" } })],
@@ -200,7 +205,7 @@ Deno.test("loadCached: one changed byte in any file is a mismatch, the whole bui
   await inFolder(async (folder) => {
     const cached = await cacheSample(folder, commandText());
     assertEquals(Object.keys(loadCached(cached).modules), ["c.core.wasm"]);
-    for (const { name } of [cached.glue, ...cached.modules]) {
+    for (const { name } of filesOf(cached)) {
       const path = `${cached.dir}/${name}`;
       const bytes = Deno.readFileSync(path);
       Deno.writeFileSync(path, bytes.with(bytes.length - 1, bytes.at(-1)! ^ 1));

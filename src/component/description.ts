@@ -33,13 +33,19 @@ export interface ComponentDescription {
   readonly memories: readonly MemoryPages[];
 }
 
-/** What a build leaves in its folder: the glue source and the core modules it links. */
+/** What a build leaves in its folder: the glue source, the engine's code of it, and the core modules it links. */
 export interface BuildResult {
   /** `sha256:<hex>` of the very bytes that were built. */
   readonly digest: string;
   readonly description: ComponentDescription;
   readonly glue: CoreFile;
+  readonly code: CoreFile;
   readonly modules: readonly CoreFile[];
+}
+
+/** All files of a build. */
+export function filesOf({ glue, code, modules }: Pick<BuildResult, "glue" | "code" | "modules">): CoreFile[] {
+  return [glue, code, ...modules];
 }
 
 /** A build that was checked and lies in the cache, in folder `dir`. */
@@ -51,5 +57,6 @@ export interface CachedComponent extends BuildResult {
 /** A cached build, verified and compiled; modules can be posted to a worker. */
 export interface LoadedComponent {
   readonly glueSource: string;
+  readonly glueCode: Uint8Array;
   readonly modules: Readonly<Record<string, WebAssembly.Module>>;
 }

@@ -1,26 +1,19 @@
 import { CapsuleError } from "../base/mod.ts";
-import type { CachedComponent, CoreFile, LoadedComponent } from "./description.ts";
+import { type CachedComponent, type CoreFile, filesOf, type LoadedComponent } from "./description.ts";
+import { type Link, linkGlue } from "./glue_code.ts";
 import { hashBytes } from "./hash.ts";
 
 /** Host functions and classes per interface, keyed without version: one object serves every 0.2.x. */
 export type HostImports = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-
-type Instantiate = (
-  getCoreModule: (name: string) => WebAssembly.Module,
-  imports: Record<string, unknown>,
-  instantiateCore: (module: WebAssembly.Module, imports?: WebAssembly.Imports) => WebAssembly.Instance,
-) => Promise<Record<string, unknown>>;
-
-/** Globals that the glue has no business with; it sees undefined. */
-const HIDDEN = ["process", "Deno", "fetch", "self", "window", "Worker", "require", "postMessage"] as const;
 
 /**
  * Reads a cached build, hashes every byte and compiles the modules synchronously (compiling in the background right
  * after a transpile stalls for 100 ms and more). The modules can be posted to a worker.
  * @throws component.cache_mismatch
  */
-export function loadCached(cached: Pick<CachedComponent, "dir" | "glue" | "modules">): LoadedComponent {
+export function loadCached(cached: Pick<CachedComponent, "dir" | "glue" | "code" | "modules">): LoadedComponent {
   const glueSource = new TextDecoder().decode(readChecked(cached.dir, cached.glue));
+  const glueCode = readChecked(cached.dir, cached.code);
   const modules: Record<string, WebAssembly.Module> = {};
   for (const file of cached.modules) {
     const bytes = readChecked(cached.dir, file);
@@ -32,16 +25,18 @@ export function loadCached(cached: Pick<CachedComponent, "dir" | "glue" | "modul
       });
     }
   }
-  return { glueSource, modules };
+  return { glueSource, glueCode, modules };
 }
 
 /**
  * What is wrong with a cached build, if anything: every file read and hashed, nothing compiled. The one who may build
  * asks before a cell, which may not, has to refuse.
  */
-export function findMismatch(cached: Pick<CachedComponent, "dir" | "glue" | "modules">): CapsuleError | undefined {
+export function findMismatch(
+  cached: Pick<CachedComponent, "dir" | "glue" | "code" | "modules">,
+): CapsuleError | undefined {
   try {
-    for (const file of [cached.glue, ...cached.modules]) readChecked(cached.dir, file);
+    for (const file of filesOf(cached)) readChecked(cached.dir, file);
     return undefined;
   } catch (error) {
     if (error instanceof CapsuleError) return error;
@@ -89,15 +84,13 @@ export interface InstanceTurns {
   resume(goOn: () => void): void;
 }
 
-type Link = (console: unknown, globalThis: unknown, webAssembly: unknown) => Instantiate;
-
 /** The glue as a function, compiled once however many instances there are; each call of it has a state of its own. */
 const LINKS = new WeakMap<LoadedComponent, Link>();
 
 function linkOf(loaded: LoadedComponent): Link {
   const known = LINKS.get(loaded);
   if (known !== undefined) return known;
-  const link = new Function("console", "globalThis", "WebAssembly", ...HIDDEN, loaded.glueSource) as Link;
+  const link = linkGlue(loaded.glueSource, loaded.glueCode);
   LINKS.set(loaded, link);
   return link;
 }

@@ -55,6 +55,8 @@ export interface RunLoad {
   readonly component: {
     readonly key: string;
     readonly glue: CellFile;
+    /** The engine's code of the glue. */
+    readonly code: CellFile;
     readonly modules: readonly CellFile[];
     readonly memories: readonly CellMemory[];
   };
@@ -177,6 +179,7 @@ function decodeComponent(component: Fields): RunLoad["component"] {
   return {
     key: component.string("key", { max: 256 }),
     glue: decodeFile(component.object("glue")),
+    code: decodeFile(component.object("code")),
     modules: component.list("modules", (item, path) => decodeFile(new Fields(item, path)), { max: 4_096 }),
     memories: component.list("memories", (item, path) => decodeMemory(new Fields(item, path)), { max: 4_096 }),
   };

@@ -50,7 +50,13 @@ const MINIMAL: RunLoad = {
   args: [],
   env: [],
   folders: { cache: "/c", tmp: "/t" },
-  component: { key: "k", glue: { name: "g.js", sha256: "aa", bytes: 1 }, modules: [], memories: [] },
+  component: {
+    key: "k",
+    glue: { name: "g.js", sha256: "aa", bytes: 1 },
+    code: { name: "g.code", sha256: "bb", bytes: 2 },
+    modules: [],
+    memories: [],
+  },
   kernel: { landlock: true, seccomp: false },
   terminal: [false, true, false],
 };

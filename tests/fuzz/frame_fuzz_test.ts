@@ -63,7 +63,13 @@ const load = {
   args: [],
   env: [],
   folders: { cache: "/nowhere", tmp: "/nowhere" },
-  component: { key: "k", glue: { name: "glue.js", sha256: "0", bytes: 1 }, modules: [], memories: [] },
+  component: {
+    key: "k",
+    glue: { name: "glue.js", sha256: "0", bytes: 1 },
+    code: { name: "glue.code", sha256: "1", bytes: 2 },
+    modules: [],
+    memories: [],
+  },
   kernel: { landlock: false, seccomp: false },
 };
 const TO_CELL = [

@@ -26,6 +26,7 @@ export function makeGuestLoad(
     component: {
       key: component.key,
       glue: component.glue,
+      code: component.code,
       modules: component.modules,
       memories: component.description.memories,
     },

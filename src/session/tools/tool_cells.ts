@@ -247,6 +247,7 @@ export class ToolCells implements AsyncDisposable {
         component: {
           key: component.key,
           glue: component.glue,
+          code: component.code,
           modules: component.modules,
           memories: component.description.memories,
         },
