@@ -144,3 +144,23 @@ forThreads(
     assertEquals(bench.trace.filter(({ event }) => event === "cell_lost"), []);
   },
 );
+
+forThreads(
+  "tools: a call whose cell dies before it has begun is run in another, unless it changes something",
+  async (bed, options) => {
+    await using tools = await CalledTools.open(bed, TOOLS, options);
+    for (const [name, failure] of [["probe", undefined], ["mutating", "interrupted"]] as const) {
+      assertEquals((await tools.call("probe", { do: "echo", text: "there" })).content, "there");
+      const [cell] = childrenOf(Deno.pid);
+      Deno.kill(cell!, "SIGSTOP");
+      const called = tools.call(name, { do: "echo", text: "once" });
+      Deno.kill(cell!, "SIGKILL");
+      const result = await called;
+      assertEquals(
+        [result.failure, result.isError || result.content],
+        [failure, failure !== undefined || "once"],
+        name,
+      );
+    }
+  },
+);

@@ -35,6 +35,7 @@ export class ToolCall implements CellCall {
   /** What it waits for that takes none of its time. */
   #reaching = 0;
   #turn: CallTurn = "none";
+  #hasBegun = false;
   #isOver = false;
 
   constructor(input: ToolCallInput) {
@@ -46,6 +47,11 @@ export class ToolCall implements CellCall {
 
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** Whether its guest had the thread, in any cell and as far as that was told. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   /** Whether somebody waits for its end: what its guest asks for afterwards is nobody's. */
@@ -72,6 +78,7 @@ export class ToolCall implements CellCall {
   /** While another has the thread its time stands still. */
   takeTurn(turn: CallTurn): void {
     this.#turn = turn;
+    this.#hasBegun ||= turn === "own";
     this.#setClock();
   }
 

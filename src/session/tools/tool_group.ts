@@ -132,8 +132,8 @@ export class ToolGroup implements AsyncDisposable {
     const calls = cell.takeCalls();
     if (!this.#isClosed && loss.killedFor !== "stopped") this.#options.onLost(describeLoss(loss), calls.length);
     for (const call of calls) {
-      // Ended for the sake of one, the others did nothing; and who was alone did it.
-      const isInnocent = loss.killedFor === "deadline" || (calls.length > 1 && call !== culprit);
+      // Ended for the sake of one, the others did nothing; and who was alone did it, if it had begun.
+      const isInnocent = loss.killedFor === "deadline" || (call !== culprit && (calls.length > 1 || !call.hasBegun));
       if (!this.#isClosed && isInnocent && call.isRerunnable) void this.#place(call);
       else call.finish(this.#isClosed ? CLOSED : failureOf(loss, isInnocent));
     }
