@@ -186,7 +186,8 @@ forExecutable(
     );
     using stuck = await spawnIn(tree, bed, {
       turns: [{ text: "{}" }],
-      limits: { deadline_ms: 2_500 },
+      // Before the check gives up by itself.
+      limits: { deadline_ms: 1_500 },
       task: { output_schema: { $ref: "#/$defs/l0", $defs: { ...Object.fromEntries(levels), l60: true } } },
     });
     const ending = await stuck.child.ended;
