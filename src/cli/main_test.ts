@@ -18,6 +18,7 @@ Deno.test("boll --help, -h, help: the overview on stdout, exit 0", async () => {
   for (const argv of [["--help"], ["-h"], ["help"]]) {
     assertEquals(await boll(argv), { exitCode: 0, stdout: golden("overview"), stderr: "" });
   }
+  for (const line of golden("overview").split("\n")) assert(line.length <= HELP_COLUMNS, line);
 });
 
 Deno.test("boll without a verb: the overview and a reason on stderr, exit 2", async () => {

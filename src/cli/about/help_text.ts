@@ -19,7 +19,9 @@ export function overviewHelp(): string {
     "Verbs:",
     ...columns(rows),
     "",
-    "`boll VERB --help` shows what a verb takes.",
+    "`boll VERB --help` shows what a verb takes. Exits with the guest's status, or",
+    "0 done, 1 failed, 2 usage, 3 it asks, stalls or loops, 4 unreachable, 5 refused,",
+    "7 its budget, 8 a limit, 124 the deadline, 130 interrupted, 141 stdout closed.",
     "",
   ].join("\n");
 }

@@ -30,7 +30,8 @@ export const verb: Verb = {
     "Without NAME: its tools and their input. JSON is `{}` when absent, and read from",
     "stdin for `-`. No model is asked. `boll logs` has what the tool wrote beside.",
     "",
-    `  boll tool capsules/reviewer read-file '{"path": "/src/main.js"}'`,
+    "  boll tool capsules/reviewer --mount ./capsules/wasi:/src read-file \\",
+    `    '{"path": "/src/text.js"}'`,
   ],
   run: toolVerb,
 };
