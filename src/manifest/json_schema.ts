@@ -3,7 +3,7 @@ import { manifestSchema } from "./schema.ts";
 
 /** The JSON Schema of `capsule.jsonc` for editors, as `capsules/capsule.schema.json` holds it: two spaces, last newline. */
 export function printJsonSchema(): string {
-  const schema = z.toJSONSchema(manifestSchema, { target: "draft-2020-12" });
+  const schema = z.toJSONSchema(manifestSchema(), { target: "draft-2020-12" });
   return `${JSON.stringify({ title: "boll capsule manifest", ...schema }, null, 2)}\n`;
 }
 

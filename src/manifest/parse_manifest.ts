@@ -63,7 +63,7 @@ export function parseWorkspace(text: string, file: string): { value: WorkspaceVa
 
 interface FileKind<Schema extends z.core.$ZodType> {
   readonly file: string;
-  readonly schema: Schema;
+  readonly schema: (value?: unknown) => Schema;
   readonly codes: { readonly syntax: ErrorCode; readonly invalid: ErrorCode };
   readonly check: (document: ReadDocument) => Problem[];
 }
@@ -74,11 +74,12 @@ function parseFile<Schema extends z.core.$ZodType>(
 ): { value: z.infer<Schema>; document: ReadDocument } {
   const document = readDocument(text);
   if (document.syntax.length > 0) throw refuseFile(codes.syntax, file, document, document.syntax);
-  const result = z.safeParse(schema, document.value);
+  const result = z.safeParse(schema(document.value), document.value);
   const issues = result.success ? [] : result.error.issues;
+  let whole: Schema | undefined;
   const problems = [
     ...document.duplicates,
-    ...describeIssues(issues, document, (path) => keysAt(schema, path)),
+    ...describeIssues(issues, document, (path) => keysAt(whole ??= schema(), path)),
     ...check(document),
   ];
   if (problems.length > 0 || !result.success) throw refuseFile(codes.invalid, file, document, problems);
