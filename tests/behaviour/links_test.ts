@@ -79,5 +79,6 @@ Deno.test("decisions: the index has each of them under its title, in order, and 
     const words = title.replace(/^# (?:\d+[.:] )?/, "");
     return `- [${file.slice(0, 4)}](${file}) ${words[0]!.toUpperCase()}${words.slice(1)}`;
   });
-  assertEquals(read("docs/decisions/README.md").split("\n").filter((line) => line.startsWith("- ")), wanted);
+  const lines = read("docs/decisions/README.md").split("\n").filter((line) => line.startsWith("- "));
+  assertEquals(lines, wanted, "a new record has its title as a line of docs/decisions/README.md");
 });
