@@ -77,7 +77,6 @@ export class ToolServer {
       // Not at once: whoever reads the answer needs the processor, and what waits already is not held up.
       setTimeout(() => this.#prepare(served));
     });
-    setTimeout(() => this.#prepare(served)); // while this one waits for something
   }
 
   #end(id: number, { value = null, error }: { readonly value?: unknown; readonly error?: CallError }): void {
