@@ -60,7 +60,7 @@ export const SIDE_DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/supervisor/tree_socket/mod.ts": ["session", "delegation", "cli"],
   "src/session/run_session.ts": ["agent"],
   "src/session/role.ts": ["agent"],
-  "src/door/client/mod.ts": ["cli"],
+  "src/door/client/mod.ts": ["cli", "agent"],
   "src/door/judge_notice.ts": ["delegation"],
   "src/session/tools/mod.ts": ["agent", "cli"],
   "src/wasi/network.ts": ["guest"],

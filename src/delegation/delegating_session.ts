@@ -1,5 +1,11 @@
 import type { Grants } from "../grants/mod.ts";
-import { boundDeadline, type Intelligence, SESSION_CEILINGS, type SessionLimits } from "../protocol/control/mod.ts";
+import {
+  boundDeadline,
+  type Intelligence,
+  type Remote,
+  SESSION_CEILINGS,
+  type SessionLimits,
+} from "../protocol/control/mod.ts";
 import type { Authority } from "./fit_child.ts";
 import type { UnheardEnds } from "./ending/unheard_ends.ts";
 
@@ -12,6 +18,8 @@ export interface DelegatingSession {
   readonly envValues: Readonly<Record<string, string>>;
   /** The model that a child without its own has: this session's, or the one of who delegated to it. */
   readonly intelligence?: Intelligence;
+  /** Those of its own; absent: none. */
+  readonly peers?: readonly Remote[];
   remainingMs(): number;
   /** Ends that it has not heard of. */
   readonly ends: UnheardEnds;

@@ -1,6 +1,6 @@
 import { CapsuleError, printableLine } from "../base/mod.ts";
 import { type AgentCapsule, isAgent } from "../manifest/mod.ts";
-import type { Intelligence, SessionLimits } from "../protocol/control/mod.ts";
+import type { Intelligence, Remote, SessionLimits } from "../protocol/control/mod.ts";
 import type { DelegateCall } from "../protocol/mod.ts";
 import type { DelegatingSession } from "./delegating_session.ts";
 import { type Authority, fitChild } from "./fit_child.ts";
@@ -49,6 +49,23 @@ export function intelligenceFor(
     "grant.exceeds_ceiling",
     `Delegate to ${capsule.name}: it names no model, and its parent has none to give`,
   );
+}
+
+/**
+ * The peers of an agent's manifest, with what opens their doors: its parent must have each, by its name and its place. A
+ * command has none.
+ * @throws {CapsuleError} `grant.exceeds_ceiling`
+ */
+export function peersFor(parent: DelegatingSession, { capsule }: Spawnable): readonly Remote[] {
+  if (!isAgent(capsule)) return [];
+  return capsule.manifest.peers.map(({ name, url }) => {
+    const found = parent.peers?.find((peer) => peer.name === name && peer.url === url);
+    if (found !== undefined) return found;
+    throw new CapsuleError(
+      "grant.exceeds_ceiling",
+      `Delegate to ${capsule.name}: peers: ${name} at ${printableLine(url, 200)}, which its parent does not have`,
+    );
+  });
 }
 
 /**

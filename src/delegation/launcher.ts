@@ -28,7 +28,7 @@ import { decideCompletion, ENDED_BY_PARENT, type Launched } from "./ending/decid
 import { DelegationIds } from "./delegation_ids.ts";
 import { COMMAND_TOKENS, delegableLimits, type DelegatingSession, rootLimits } from "./delegating_session.ts";
 import { handOver } from "./ending/hand_over.ts";
-import { findFor, intelligenceFor, narrowFor } from "./judge_call.ts";
+import { findFor, intelligenceFor, narrowFor, peersFor } from "./judge_call.ts";
 import type { LauncherOptions, RootRequest } from "./launcher_options.ts";
 import { readAnswer } from "./ending/read_answer.ts";
 import { type ChildStart, sessionRequest } from "./session_request.ts";
@@ -118,7 +118,7 @@ export class Launcher implements AsyncDisposable {
   }
 
   #prepareRoot(
-    { limits, grants, envValues, intelligence, prepare, remainingMs }: RootRequest,
+    { limits, grants, envValues, intelligence, peers = [], prepare, remainingMs }: RootRequest,
     slot: Slot,
   ): PreparedSession {
     const prepared = prepare(slot);
@@ -131,6 +131,7 @@ export class Launcher implements AsyncDisposable {
       authority: { grants, limits: delegableLimits(limits, intelligence !== undefined), depth: slot.depth },
       envValues,
       ...(intelligence === undefined ? {} : { intelligence }),
+      peers,
       remainingMs,
       ends: new UnheardEnds(this.#options.maxUnheard),
     });
@@ -193,6 +194,7 @@ export class Launcher implements AsyncDisposable {
     if (built === undefined) throw new CapsuleError("component.cache_mismatch", "its component is not built");
     checkBuilt(spawnable.capsule, built, authority.grants);
     const intelligence = intelligenceFor(parent, spawnable);
+    const peers = peersFor(parent, spawnable);
     let launch: Launch | undefined;
     let failure: unknown;
     const child = this.supervisor.spawn({
@@ -209,6 +211,7 @@ export class Launcher implements AsyncDisposable {
             spawnable,
             built,
             ...(intelligence === undefined ? {} : { intelligence }),
+            peers,
             authority,
             task: call.task,
           });
@@ -239,6 +242,7 @@ export class Launcher implements AsyncDisposable {
       authority: { ...authority, limits: delegableLimits(authority.limits, start.intelligence !== undefined) },
       envValues: request.envValues,
       ...(intelligence === undefined ? {} : { intelligence }),
+      peers: start.peers,
       remainingMs: () => authority.limits.deadline_ms - (performance.now() - startedMs),
       ends: new UnheardEnds(this.#options.maxUnheard),
     });

@@ -1,5 +1,5 @@
 import type { Grants } from "../grants/mod.ts";
-import type { Intelligence } from "../protocol/control/mod.ts";
+import type { Intelligence, Remote } from "../protocol/control/mod.ts";
 import type { SessionPaths } from "../records/mod.ts";
 import type { PreparedSession, SessionRequest } from "../session/mod.ts";
 import type {
@@ -56,6 +56,8 @@ export interface LauncherOptions extends Pick<SessionRequest, "home" | "runtime"
 export interface RootRequest extends Pick<SpawnRequest, "limits" | "warm" | "hasDoor" | "restarts"> {
   /** An agent's model; absent: it is a command. */
   readonly intelligence?: Intelligence;
+  /** An agent's. */
+  readonly peers?: readonly Remote[];
   readonly grants: Grants;
   readonly envValues: Readonly<Record<string, string>>;
   /** Makes its places, also before each restart. */

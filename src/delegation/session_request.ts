@@ -1,4 +1,4 @@
-import type { Intelligence } from "../protocol/control/mod.ts";
+import type { Intelligence, Remote } from "../protocol/control/mod.ts";
 import { agentTask, commandTask, type SessionRequest } from "../session/mod.ts";
 import type { Slot } from "../supervisor/tree/mod.ts";
 import type { DelegatingSession } from "./delegating_session.ts";
@@ -15,13 +15,15 @@ export interface ChildStart {
   readonly built: BuiltCapsule;
   /** An agent's model, its own or its parent's; a command has none. */
   readonly intelligence?: Intelligence;
+  /** An agent's; a command has none. */
+  readonly peers: readonly Remote[];
   readonly authority: Authority;
   readonly task: string;
 }
 
 /** What the child's session is made from: its part of its parent's variables, and nothing that its manifest says of grants. */
 export function sessionRequest(
-  { slot, parent, delegationId, spawnable, built, intelligence, authority, task }: ChildStart,
+  { slot, parent, delegationId, spawnable, built, intelligence, peers, authority, task }: ChildStart,
   { home, runtime, boll_version, upstream, containmentOf, root, runId }: Omit<LauncherOptions, "warn">,
 ): SessionRequest {
   const { capsule, manifest, digest } = spawnable;
@@ -53,6 +55,6 @@ export function sessionRequest(
     containment: containmentOf(grants),
     ...(upstream === undefined ? {} : { upstream }),
     spawner: { session_id: parent.sessionId, context_id: parent.contextId, delegation_id: delegationId },
-    task: intelligence === undefined ? commandTask(input, manifest.args) : agentTask(input, intelligence),
+    task: intelligence === undefined ? commandTask(input, manifest.args) : agentTask(input, { intelligence, peers }),
   };
 }

@@ -8,6 +8,7 @@ import { explainWalls, type WallExplanation } from "./explain_walls.ts";
 import type { Grants } from "./grants.ts";
 import { checkImports, type ComponentRole, type MissingImport } from "./imports.ts";
 import type { UnboundMount } from "./mounts.ts";
+import { peerSecrets } from "./peer_grants.ts";
 import type { ResolvedGrants } from "./resolve.ts";
 
 /** What {@link explainGrants} needs; nothing is run or read. */
@@ -105,9 +106,18 @@ export function explainGrants(input: ExplainGrantsInput): Explanation {
     missing: imports === undefined ? [] : checkImports(imports, grants, capsule.manifest, input.role),
     ...(unbound.length === 0 ? {} : { unbound }),
     ...(imports === undefined ? {} : { unused: findUnused(grants, imports) }),
-    secrets: input.agent?.model?.secrets ?? {},
+    secrets: allSecrets(input.agent),
     warnings,
   };
+}
+
+/** Of its model and of its peers: each variable, and every origin that it is sent to. */
+function allSecrets(agent: AgentExplanation | undefined): Explanation["secrets"] {
+  const all: Record<string, readonly string[]> = { ...agent?.model?.secrets };
+  for (const [name, origins] of Object.entries(peerSecrets(agent?.peers ?? []))) {
+    all[name] = [...new Set([...all[name] ?? [], ...origins])];
+  }
+  return all;
 }
 
 function explainContainment(grants: Grants, { probe, compiled }: ExplainGrantsInput): Explanation["containment"] {

@@ -1,4 +1,4 @@
-import type { AgentCapsule, Upstream } from "../manifest/mod.ts";
+import type { AgentCapsule, Peer, Upstream } from "../manifest/mod.ts";
 import type { HullCapabilities } from "./containment.ts";
 import type { StartableExplanation } from "./explain.ts";
 import { findUnused } from "./find_unused.ts";
@@ -6,6 +6,7 @@ import { explainWalls, type WallExplanation } from "./explain_walls.ts";
 import type { Grants } from "./grants.ts";
 import { checkImports, type MissingImport } from "./imports.ts";
 import type { ModelGrant } from "./model_grant.ts";
+import { peerSecrets } from "./peer_grants.ts";
 import { toolGrants } from "./tool_grants.ts";
 
 /** What {@link explainAgent} needs; nothing is run or read. */
@@ -14,6 +15,8 @@ export interface ExplainAgentInput {
   readonly grants: Grants;
   /** Absent: its parent's, or one that is still to be named. */
   readonly model?: ModelGrant;
+  /** Those that it may send to; default none. */
+  readonly peers?: readonly Peer[];
   /** By the tool's name. */
   readonly digests: Readonly<Record<string, string>>;
   /** By the tool's name, what its component imports; a tool that was not described is absent. */
@@ -51,6 +54,8 @@ export interface AgentExplanation {
     readonly max_session_tokens: number;
   };
   readonly tools: readonly ToolExplanation[];
+  /** Agents elsewhere that it may send messages to. Absent when there is none. */
+  readonly peers?: readonly Peer[];
   readonly skills: readonly { readonly name: string; readonly description: string }[];
   /** There when it has all three at once. */
   readonly danger?: Danger;
@@ -66,7 +71,7 @@ export interface Danger {
 
 /** An agent as data. Pure. */
 export function explainAgent(input: ExplainAgentInput): AgentExplanation {
-  const { capsule, model } = input;
+  const { capsule, model, peers = [] } = input;
   const { max_turns, max_output_tokens, max_session_tokens } = capsule.manifest.inference;
   const tools = capsule.tools.map((tool) => explainTool(tool, input));
   const danger = findDanger({ ...input, tools });
@@ -74,6 +79,7 @@ export function explainAgent(input: ExplainAgentInput): AgentExplanation {
     ...(model === undefined ? {} : { model }),
     limits: { max_turns, max_output_tokens, max_session_tokens },
     tools,
+    ...(peers.length === 0 ? {} : { peers }),
     skills: capsule.skills.map(({ name, description }) => ({ name, description })),
     ...(danger === undefined ? {} : { danger }),
   };
@@ -104,8 +110,8 @@ function explainTool(
 
 /** Who reads what strangers wrote, holds what is private and has a way out can be told to send it. */
 export function findDanger(
-  { tools, may_start, model, inputs = [] }:
-    & Pick<ExplainAgentInput, "may_start" | "model" | "inputs">
+  { tools, may_start, model, peers = [], inputs = [] }:
+    & Pick<ExplainAgentInput, "may_start" | "model" | "peers" | "inputs">
     & { readonly tools: readonly Pick<ToolExplanation, "name" | "grants">[] },
 ): Danger | undefined {
   const connects = (grants: Grants) => grants.net.filter((entry) => !entry.startsWith("listen:"));
@@ -115,11 +121,12 @@ export function findDanger(
       const read = [...grants.fs.mounts.map(({ guest }) => guest), ...connects(grants)];
       return read.length === 0 ? [] : [`the tool ${name} (${read.join(", ")})`];
     }),
+    ...peers.map(({ name }) => `the answers of the peer ${name}`),
   ];
   const mounts = tools.flatMap(({ grants }) => grants.fs.mounts.map(({ guest, host }) => host ?? guest));
   const private_data = [
     ...new Set(mounts.map((folder) => `the folder ${folder}`)),
-    ...Object.keys(model?.secrets ?? {}).map((name) => `the secret ${name}`),
+    ...Object.keys({ ...model?.secrets, ...peerSecrets(peers) }).map((name) => `the secret ${name}`),
   ];
   const way_out = [
     ...new Set(tools.flatMap(({ grants }) => connects(grants))),
@@ -127,6 +134,7 @@ export function findDanger(
       const net = grants === undefined ? [] : connects(grants);
       return net.length === 0 ? [] : [`the capsule ${name} (${net.join(", ")})`];
     }),
+    ...peers.map(({ name, origin }) => `the peer ${name} (${origin})`),
   ];
   const isDangerous = [untrusted_input, private_data, way_out].every((part) => part.length > 0);
   return isDangerous ? { untrusted_input, private_data, way_out } : undefined;

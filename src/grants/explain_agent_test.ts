@@ -40,3 +40,14 @@ Deno.test("findDanger: a secret is private, who knocks at a door is a stranger, 
     way_out: ["the capsule web (https://c.d)"],
   });
 });
+
+Deno.test("findDanger: a peer is a stranger to read and a way out, and its token is private", () => {
+  const peer = { name: "far", url: "https://far.example/a2a", origin: "https://far.example", token: "FAR" };
+  assertEquals(findDanger({ tools: [], may_start: [], peers: [peer] }), {
+    untrusted_input: ["the answers of the peer far"],
+    private_data: ["the secret FAR"],
+    way_out: ["the peer far (https://far.example)"],
+  });
+  const { token: _, ...open } = peer;
+  assertEquals(findDanger({ tools: [], may_start: [], peers: [open] }), undefined);
+});

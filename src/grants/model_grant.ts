@@ -66,12 +66,13 @@ export function resolveModel(input: ResolveModelInput): ResolvedModel {
   return { ...resolved, ...(isHeldBack(input.capsule, resolved.grant) ? { isNarrowed: true } : {}) };
 }
 
-/** Whether an endpoint of the manifest's is not there, or a secret that it lists. */
+/** Whether an endpoint of the manifest's is not there, or a secret that its model is sent. */
 function isHeldBack({ manifest: { inference, secrets } }: AgentCapsule, grant: ModelGrant | undefined): boolean {
-  const { uri, dialect } = inference;
+  const { uri, dialect, api_key, headers } = inference;
+  const sent = [api_key ?? [], ...headers.map((header) => "secret" in header ? header.secret : [])].flat();
   const declared = uri === undefined || dialect === "scripted" ? [] : parseEndpoints(uri);
   return declared.some(({ url }) => grant?.endpoints.includes(url) !== true) ||
-    Object.keys(secrets).some((name) => !Object.hasOwn(grant?.secrets ?? {}, name));
+    sent.some((name) => Object.hasOwn(secrets, name) && !Object.hasOwn(grant?.secrets ?? {}, name));
 }
 
 function chooseModel({ capsule, flags, workspaces }: ResolveModelInput): ResolvedModel {
@@ -93,7 +94,7 @@ function chooseModel({ capsule, flags, workspaces }: ResolveModelInput): Resolve
   const endpoints = readEndpoints(uri, from);
   const origins = [...new Set(endpoints.map(({ origin }) => origin))];
   const sent = chooseSecrets(inference, { listed, origins, flags, capsule: capsule.name });
-  checkNames(Object.keys(sent.secrets), workspaces);
+  checkSecretNames(Object.keys(sent.secrets), workspaces);
   const { warnings, ...rest } = sent;
   return { grant: { dialect, endpoints: endpoints.map(({ url }) => url), ...named, ...rest, from }, warnings };
 }
@@ -160,7 +161,11 @@ function chooseSecrets(
   return { ...(key === undefined ? {} : { api_key: key }), headers, secrets, warnings };
 }
 
-function checkNames(names: readonly string[], workspaces: readonly Workspace[]): void {
+/**
+ * Refuses a secret that a workspace above does not allow.
+ * @throws {CapsuleError} `grant.exceeds_ceiling`
+ */
+export function checkSecretNames(names: readonly string[], workspaces: readonly Workspace[]): void {
   for (const { path, secrets, positions } of workspaces) {
     const stranger = secrets === undefined ? undefined : names.find((name) => !secrets.includes(name));
     if (stranger === undefined) continue;

@@ -1,4 +1,11 @@
-import { isIpLiteral, type NetEntry, type NetScheme, normalizeHost, parseNetEntry } from "../manifest/mod.ts";
+import {
+  isIpLiteral,
+  matchesHost,
+  type NetEntry,
+  type NetScheme,
+  normalizeHost,
+  parseNetEntry,
+} from "../manifest/mod.ts";
 
 /** Where a guest wants to go, or for `listen` where it wants to listen. */
 export interface NetTarget {
@@ -44,10 +51,4 @@ function meet(one: NetEntry, other: NetEntry): NetEntry | undefined {
 /** Whether all that `inner` names lies below the wildcard `outer`. */
 function isBelow(inner: NetEntry, outer: NetEntry): boolean {
   return outer.wildcard && !isIpLiteral(inner.host) && inner.host.endsWith(`.${outer.host}`);
-}
-
-function matchesHost(entry: NetEntry, host: string): boolean {
-  if (entry.scheme === "listen") return host === entry.host || host === "::1";
-  if (!entry.wildcard) return host === entry.host;
-  return !isIpLiteral(host) && host.endsWith(`.${entry.host}`);
 }

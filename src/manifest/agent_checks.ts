@@ -2,7 +2,8 @@ import { CapsuleError } from "../base/mod.ts";
 import { findCredential, findReference, isCredentialName } from "./credentials.ts";
 import { attempt, checkGrants, checkNamedFile, elements, get, problem } from "./cross_checks.ts";
 import { joinPath, type Problem, type ReadDocument } from "./document.ts";
-import { parseEndpoints, parseOrigin } from "./endpoint.ts";
+import { parseEndpoint, parseEndpoints, parseOrigin } from "./endpoint.ts";
+import { allowsOrigin, parseNetEntry } from "./net_entry.ts";
 import { describeFound } from "./problems.ts";
 
 /** Tools that the runtime itself offers. */
@@ -19,7 +20,7 @@ const OWN_TOOLS: readonly string[] = [
 const REFUSED_HEADERS = /^(host|content-length|content-type|transfer-encoding|connection|upgrade|te|trailer|expect)$/i;
 const SECRET_HEADERS = /^(authorization|proxy-authorization|cookie|x-api-key|api-key)$/i;
 
-const AGENT_KEYS: readonly string[] = ["tools", "skills", "secrets"];
+const AGENT_KEYS: readonly string[] = ["tools", "skills", "peers", "secrets"];
 
 /** A capsule is a command, with a component, or an agent, with a model. */
 export function checkForm(document: ReadDocument): Problem[] {
@@ -47,6 +48,7 @@ export function checkAgent(document: ReadDocument): Problem[] {
     ...checkSecrets(document),
     ...checkTools(document),
     ...checkSkills(document),
+    ...checkPeers(document),
   ];
 }
 
@@ -61,7 +63,7 @@ function checkInference(document: ReadDocument): Problem[] {
     ...(has("system_prompt") && promptFile !== undefined
       ? [problem(document, at("system_prompt_file"), "found system_prompt too, keep one")]
       : []),
-    ...checkKey(document, at("api_key"), get(inference, "api_key")),
+    ...checkKey(document, at("api_key"), get(inference, "api_key"), modelOrigins(document)),
     ...checkHeaders(document, get(inference, "headers")),
   ];
   if (isScripted) {
@@ -84,10 +86,10 @@ function checkInference(document: ReadDocument): Problem[] {
 }
 
 /** A key is never shown, whatever stands there. */
-function checkKey(document: ReadDocument, path: string, value: unknown): Problem[] {
+function checkKey(document: ReadDocument, path: string, value: unknown, origins: readonly string[]): Problem[] {
   if (typeof value !== "string" || findCredential(value) !== undefined) return [];
   const name = referenceOf(value);
-  if (name !== undefined) return checkUse(document, path, name);
+  if (name !== undefined) return checkUse(document, path, name, origins);
   const message = `found a text (${value.length} characters, not shown), wanted "\${NAME}", a variable in secrets`;
   return [problem(document, path, message)];
 }
@@ -104,7 +106,7 @@ function checkHeaders(document: ReadDocument, headers: unknown): Problem[] {
     seen.add(name.toLowerCase());
     if (typeof value !== "string" || findCredential(value) !== undefined) return [];
     const secret = referenceOf(value);
-    if (secret !== undefined) return checkUse(document, path, secret);
+    if (secret !== undefined) return checkUse(document, path, secret, modelOrigins(document));
     if (SECRET_HEADERS.test(name) || isCredentialName(name.replaceAll("-", "_"))) {
       return refuse(`found a text (${value.length} characters, not shown), wanted "\${NAME}", a variable in secrets`);
     }
@@ -118,20 +120,25 @@ export function referenceOf(value: string): string | undefined {
   return /^\$\{([A-Za-z][A-Za-z0-9_]{0,255})\}$/.exec(value)?.[1];
 }
 
+/** Where a model's credentials are sent; a playbook is sent nothing. */
+function modelOrigins(document: ReadDocument): readonly string[] {
+  const [uri, dialect] = ["uri", "dialect"].map((key) => get(get(document.value, "inference"), key));
+  if (typeof uri !== "string" || dialect === "scripted") return [];
+  return (quietly(() => parseEndpoints(uri)) ?? []).map(({ origin }) => origin);
+}
+
 /** `${NAME}` must be in `secrets`, for every origin that the value would be sent to. */
-function checkUse(document: ReadDocument, path: string, name: string): Problem[] {
+function checkUse(document: ReadDocument, path: string, name: string, origins: readonly string[]): Problem[] {
   const secrets = get(document.value, "secrets");
   const listed = get(secrets, name);
   if (listed === undefined) {
     const example = `{ "${name}": ["https://HOST"] }`;
     return [problem(document, path, `found "\${${name}}", which secrets does not list; add "secrets": ${example}`)];
   }
-  const uri = get(get(document.value, "inference"), "uri");
-  if (typeof uri !== "string" || get(get(document.value, "inference"), "dialect") === "scripted") return [];
   const allowed = elements(listed).map(([origin]) => quietly(() => parseOrigin(String(origin))));
-  const strange = (quietly(() => parseEndpoints(uri)) ?? []).find(({ origin }) => !allowed.includes(origin));
+  const strange = origins.find((origin) => !allowed.includes(origin));
   if (strange === undefined) return [];
-  const message = `"\${${name}}" would be sent to ${strange.origin}, which secrets does not list for it`;
+  const message = `"\${${name}}" would be sent to ${strange}, which secrets does not list for it`;
   return [problem(document, path, message)];
 }
 
@@ -155,9 +162,13 @@ function checkSecrets(document: ReadDocument): Problem[] {
       return [problem(document, path, "wanted a variable's name, never what is in it")];
     }
     return [
-      ...(used.has(name)
-        ? []
-        : [problem(document, path, `nothing uses "\${${name}}" (api_key, headers of inference); remove it`)]),
+      ...(used.has(name) ? [] : [
+        problem(
+          document,
+          path,
+          `nothing uses "\${${name}}" (api_key, headers of inference, token of peers); remove it`,
+        ),
+      ]),
       ...(env.includes(name) ? [problem(document, path, "it is in grants.env too, where a guest would read it")] : []),
       ...checkOrigins(document, path, origins),
     ];
@@ -182,7 +193,11 @@ function checkOrigins(document: ReadDocument, path: string, origins: unknown): P
 function usedSecrets(manifest: unknown): ReadonlySet<string> {
   const inference = get(manifest, "inference");
   const headers = get(inference, "headers");
-  const values = [get(inference, "api_key"), ...Object.values(typeof headers === "object" && headers ? headers : {})];
+  const values = [
+    get(inference, "api_key"),
+    ...Object.values(typeof headers === "object" && headers ? headers : {}),
+    ...elements(get(manifest, "peers")).map(([peer]) => get(peer, "token")),
+  ];
   return new Set(values.flatMap((value) => typeof value === "string" ? referenceOf(value) ?? [] : []));
 }
 
@@ -211,10 +226,28 @@ function checkSkills(document: ReadDocument): Problem[] {
   });
 }
 
+/** What is sent to a peer goes where its capsule's network may go. */
+function checkPeers(document: ReadDocument): Problem[] {
+  const net = elements(get(get(document.value, "grants"), "net"))
+    .flatMap(([entry]) => quietly(() => parseNetEntry(String(entry))) ?? []);
+  return checkNamed(document, "peers", (peer, path) => {
+    const url = get(peer, "url");
+    if (typeof url !== "string" || findCredential(url) !== undefined) return [];
+    const problems = attempt(document, `${path}.url`, () => void parseEndpoint(url));
+    if (problems.length > 0) return problems;
+    const { origin } = parseEndpoint(url);
+    const isGranted = net.some((entry) => allowsOrigin(entry, origin));
+    return [
+      ...(isGranted ? [] : [problem(document, `${path}.url`, `grants.net does not have it; add "${origin}" there`)]),
+      ...checkKey(document, `${path}.token`, get(peer, "token"), [origin]),
+    ];
+  });
+}
+
 /** Each item of a list in which no name may be twice, nor be one of the runtime's own. */
 function checkNamed(
   document: ReadDocument,
-  key: "tools" | "skills",
+  key: "tools" | "skills" | "peers",
   check: (item: unknown, path: string) => Problem[],
 ): Problem[] {
   const seen = new Set<unknown>();

@@ -74,6 +74,16 @@ export const skillsSchema = () =>
     file: file("A text file inside the capsule, at most 1 MiB."),
   })).check(z.maxLength(MAX_ITEMS));
 
+/** `peers`: A2A agents elsewhere that the model may send messages to. */
+export const peersSchema = () =>
+  z.array(z.strictObject({
+    name: name(CAPSULE_NAME, "1 to 64 of a-z 0-9 -"),
+    url: file(
+      "Where its agent card is: https://… anywhere, http://… on this machine. Its origin must be in grants.net.",
+    ),
+    token: z.exactOptional(value.check(z.meta({ description: "${NAME} of a variable that secrets lists." }))),
+  })).check(z.maxLength(MAX_ITEMS));
+
 /** `secrets`: the variable's name → the only origins that its value may be sent to. */
 export const secretsSchema = () =>
   z.record(

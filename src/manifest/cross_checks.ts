@@ -53,7 +53,7 @@ export function checkGlobs(document: ReadDocument): Problem[] {
 }
 
 /** Where a reference to a secret is read; whether it may be there is looked at beside what it is used for. */
-const REFERENCE_PLACES = /^inference\.(api_key|headers[.[].*)$/s;
+const REFERENCE_PLACES = /^(inference\.(api_key|headers[.[].*)|peers\[\d+\]\.token)$/s;
 
 /** Literal credentials and `${NAME}` in any text. */
 function checkTexts(value: unknown, path: string, document: ReadDocument): Problem[] {
@@ -65,7 +65,9 @@ function checkTexts(value: unknown, path: string, document: ReadDocument): Probl
     }
     const reference = findReference(value);
     if (reference === undefined || REFERENCE_PLACES.test(path)) return [];
-    const message = `found ${JSON.stringify(reference)}, but secrets are read only in api_key and headers of inference`;
+    const message = `found ${
+      JSON.stringify(reference)
+    }, but secrets are read only in api_key and headers of inference and in token of peers`;
     return [problem(document, path, message)];
   }
   if (typeof value !== "object" || value === null) return [];

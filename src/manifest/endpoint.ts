@@ -1,7 +1,7 @@
 import { CapsuleError, errorCodeOf, printableLine } from "../base/mod.ts";
 import { isIpLiteral, type NetEntry, parseNetEntry } from "./net_entry.ts";
 
-/** Where a model answers. */
+/** Where a model answers, or a peer. */
 export interface Endpoint {
   /** Canonical, without a slash at its end. */
   readonly url: string;
@@ -48,7 +48,11 @@ function readEntry(text: string): NetEntry {
   }
 }
 
-function parseEndpoint(text: string): Endpoint {
+/**
+ * Reads one endpoint. `https` anywhere; `http` only on this machine.
+ * @throws {CapsuleError} `inference.bad_uri`
+ */
+export function parseEndpoint(text: string): Endpoint {
   const [, origin = "", path = ""] = /^([a-z]+:\/\/[^/?#\\\s]+)([^\s]*)$/i.exec(text) ?? [];
   if (origin === "") throw bad(text, "wanted https://host[:port]/path; a playbook's file is of dialect scripted");
   if (origin.includes("@")) throw bad(text, "user information is not allowed, name the variable in api_key");

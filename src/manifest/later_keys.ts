@@ -7,7 +7,6 @@ const LATER_KEYS: ReadonlySet<string> = new Set([
   "state",
   "mcp_servers",
   "hooks",
-  "peers",
   "context",
   "inference.compaction",
   "grants.plan",

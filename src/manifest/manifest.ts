@@ -46,6 +46,18 @@ export interface Inference {
   readonly system_prompt_file?: string;
 }
 
+/** An A2A agent elsewhere. */
+export interface Peer {
+  /** What the model calls it. */
+  readonly name: string;
+  /** Canonical, without a slash at its end: its agent card is below. */
+  readonly url: string;
+  /** An entry of the network's language. */
+  readonly origin: string;
+  /** The name of the secret that opens its door. */
+  readonly token?: string;
+}
+
 /** A `capsule.jsonc`, read and checked. `grants` is as declared: defaults and bindings are the grants room's. */
 export interface Manifest {
   readonly name: string;
@@ -59,6 +71,8 @@ export interface Manifest {
   readonly tools: readonly { readonly name: string; readonly component: string; readonly grants?: DeclaredGrants }[];
   /** Texts that an agent's model may read, as written. */
   readonly skills: readonly { readonly name: string; readonly description: string; readonly file: string }[];
+  /** A2A agents elsewhere that an agent's model may send messages to. */
+  readonly peers: readonly Peer[];
   /** The variable's name → the only origins that its value may be sent to. */
   readonly secrets: Readonly<Record<string, readonly string[]>>;
   readonly args: readonly string[];

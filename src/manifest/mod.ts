@@ -16,7 +16,15 @@ export { guestPathsOverlap, normalizeGuestPath, RESERVED_GUEST_PATHS } from "./g
 export { globOverlaps, matchesBelow, matchesGlob } from "./glob.ts";
 export { CAPSULE_NAME, MAX_VERSION, SEMVER } from "./names.ts";
 export { readText } from "./regular_file.ts";
-export { isIpLiteral, LISTEN_HOST, normalizeHost, parseNetEntry, parseProxy } from "./net_entry.ts";
+export {
+  allowsOrigin,
+  isIpLiteral,
+  LISTEN_HOST,
+  matchesHost,
+  normalizeHost,
+  parseNetEntry,
+  parseProxy,
+} from "./net_entry.ts";
 export type { NetEntry, NetScheme, Proxy } from "./net_entry.ts";
 export { openTrust } from "./trust.ts";
 export type { Trust, TrustedWorkspace } from "./trust.ts";
@@ -35,6 +43,7 @@ export type {
   InferenceDialect,
   InferenceHeader,
   Manifest,
+  Peer,
   Positions,
   Workspace,
 } from "./manifest.ts";

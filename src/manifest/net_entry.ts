@@ -94,6 +94,19 @@ export function normalizeHost(text: string): string | undefined {
   return /^(\d+|0x[0-9a-f]*)$/.test(labels.at(-1)!) ? undefined : name;
 }
 
+/** Whether an entry allows this origin, which is one without a wildcard. */
+export function allowsOrigin(entry: NetEntry, origin: string): boolean {
+  const { scheme, host, port } = parseNetEntry(origin);
+  return entry.scheme === scheme && entry.port === port && matchesHost(entry, host);
+}
+
+/** Whether a normalised host is the entry's, or below its wildcard. For `listen` either loopback address is. */
+export function matchesHost(entry: NetEntry, host: string): boolean {
+  if (entry.scheme === "listen") return host === entry.host || host === "::1";
+  if (!entry.wildcard) return host === entry.host;
+  return !isIpLiteral(host) && host.endsWith(`.${entry.host}`);
+}
+
 /** Whether a normalised host is an IP literal. */
 export function isIpLiteral(host: string): boolean {
   return host.includes(":") || isIpv4(host);

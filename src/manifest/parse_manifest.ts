@@ -5,13 +5,13 @@ import type { DeclaredInference } from "./agent_schema.ts";
 import { checkAcross, checkComponent, checkGlobs, checkProxy } from "./cross_checks.ts";
 import { type Problem, type ReadDocument, readDocument } from "./document.ts";
 import { normalizeGuestPath } from "./guest_path.ts";
-import { parseEndpoints, parseOrigin } from "./endpoint.ts";
+import { parseEndpoint, parseEndpoints, parseOrigin } from "./endpoint.ts";
 import type { DeclaredGrants } from "./grants_schema.ts";
 import { checkLifecycle } from "./lifecycle_schema.ts";
-import type { Inference, Manifest, Positions } from "./manifest.ts";
+import type { Inference, Manifest, Peer, Positions } from "./manifest.ts";
 import { parseNetEntry } from "./net_entry.ts";
 import { describeIssues, refuseFile } from "./problems.ts";
-import { manifestSchema, workspaceSchema, type WorkspaceValue } from "./schema.ts";
+import { manifestSchema, type ManifestValue, workspaceSchema, type WorkspaceValue } from "./schema.ts";
 
 /**
  * Reads a manifest's text; `file` names it in messages.
@@ -37,6 +37,7 @@ export function parseManifest(text: string, file: string): Manifest {
       ...(grants === undefined ? {} : { grants: normalize(grants) }),
     })),
     skills: value.skills ?? [],
+    peers: (value.peers ?? []).map(readPeer),
     secrets: readSecrets(value.secrets ?? {}),
     args: value.args ?? [],
     grants: normalize(value.grants ?? {}),
@@ -101,6 +102,11 @@ function readInference({ uri, api_key, headers = {}, ...declared }: DeclaredInfe
       return secret === undefined ? { name, value } : { name, secret };
     }),
   };
+}
+
+function readPeer({ name, url, token }: NonNullable<ManifestValue["peers"]>[number]): Peer {
+  const secret = token === undefined ? undefined : referenceOf(token);
+  return { name, ...parseEndpoint(url), ...(secret === undefined ? {} : { token: secret }) };
 }
 
 function readSecrets(secrets: Readonly<Record<string, readonly string[]>>): Manifest["secrets"] {

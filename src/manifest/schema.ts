@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { inferenceSchema, secretsSchema, skillsSchema, toolsSchema } from "./agent_schema.ts";
+import { inferenceSchema, peersSchema, secretsSchema, skillsSchema, toolsSchema } from "./agent_schema.ts";
 import { grantsSchema, text } from "./grants_schema.ts";
 import { lifecycleSchema } from "./lifecycle_schema.ts";
 import { CAPSULE_NAME, MAX_VERSION, SEMVER } from "./names.ts";
@@ -31,6 +31,7 @@ const MANIFEST_KEYS = {
   inference: () => z.exactOptional(inferenceSchema()),
   tools: () => z.exactOptional(toolsSchema()),
   skills: () => z.exactOptional(skillsSchema()),
+  peers: () => z.exactOptional(peersSchema()),
   secrets: () => z.exactOptional(secretsSchema()),
   grants: () => z.exactOptional(grantsSchema()),
   lifecycle: () => z.exactOptional(lifecycleSchema()),

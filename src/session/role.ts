@@ -6,6 +6,9 @@
 export type { RoleResult, SessionWork } from "./control/session_work.ts";
 export type { SessionControl } from "./control/session_control.ts";
 export type { Outcome } from "./outcome.ts";
+export { deniedEvent } from "./cell/denied_event.ts";
+export type { RunNetwork } from "./network/run_network.ts";
+export { openNetwork } from "./cell/run_cell.ts";
 export { upstreamOf } from "./network/payload_upstream.ts";
 export { remoteLauncher } from "./delegations/remote_launcher.ts";
 export { type DoorTasks, raiseDoorHull, serveDoor } from "./door/serve_door.ts";

@@ -1,4 +1,4 @@
-import type { Intelligence } from "../protocol/control/mod.ts";
+import type { Intelligence, Remote } from "../protocol/control/mod.ts";
 import type { SessionRequest } from "./prepare_session.ts";
 
 /** What a session is to do, as it goes into the first frame. */
@@ -23,9 +23,15 @@ export function commandTask(input: TaskInput, args: readonly string[]): SessionT
   return { ...taskOf(input), role: "command", args };
 }
 
-/** The task of an agent, with its model and what opens that. */
-export function agentTask(input: TaskInput, intelligence: Intelligence): SessionTask {
-  return { ...taskOf(input), role: "agent", args: [], intelligence };
+/** Whom an agent asks beyond its session, with what opens their doors. */
+export interface AgentReach {
+  readonly intelligence: Intelligence;
+  readonly peers: readonly Remote[];
+}
+
+/** The task of an agent, with its model and its peers. */
+export function agentTask(input: TaskInput, { intelligence, peers }: AgentReach): SessionTask {
+  return { ...taskOf(input), role: "agent", args: [], intelligence, a2a_peers: peers };
 }
 
 function taskOf(

@@ -15,6 +15,7 @@ export interface WorkspaceAgent {
   /** Tools, each the probe, with the grants of their own. */
   readonly tools?: Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
   readonly grants?: Readonly<Record<string, unknown>>;
+  readonly peers?: readonly Readonly<Record<string, string>>[];
   readonly secrets?: Readonly<Record<string, readonly string[]>>;
   readonly trace?: Readonly<Record<string, unknown>>;
 }

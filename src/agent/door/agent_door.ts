@@ -22,7 +22,8 @@ export async function runAgentDoor(work: SessionWork, agent: FoundAgent, spec: D
   const people = new TurnPeople();
   let hull: ReturnType<typeof raiseDoorHull> | undefined;
   const raise = (rules: HullRules) => void (hull = raiseDoorHull(work, rules, spec));
-  await using cells = await openWalled(work, agent, people, raise);
+  await using reach = await openWalled(work, agent, people, raise);
+  const { cells, peers } = reach;
   await using stack = new AsyncDisposableStack();
   const ready = Promise.withResolvers<AgentSession>();
   ready.promise.catch(() => {});
@@ -52,7 +53,7 @@ export async function runAgentDoor(work: SessionWork, agent: FoundAgent, spec: D
         throw error;
       }
       const tools = cells === undefined ? [] : deskTools(cells);
-      session = new AgentSession({ work, agent, mind, people, tools });
+      session = new AgentSession({ work, agent, mind, people, peers, tools });
       ready.resolve(session);
     },
     unready() {

@@ -1,3 +1,4 @@
+import type { ForeignSource } from "../../base/mod.ts";
 import type { ToolCall, ToolDef } from "../../protocol/control/mod.ts";
 import type { ModelAnswer, ModelRequest } from "../model/mod.ts";
 import type { TurnState } from "./turn_state.ts";
@@ -27,6 +28,10 @@ export interface ToolReply {
   readonly isError: boolean;
   /** Written by a tool: it is fenced. What the runtime says, or has fenced already, is not. */
   readonly isForeign: boolean;
+  /** Whose words they are; default the tool's. */
+  readonly from?: ForeignSource;
+  /** The runtime's own line before them. */
+  readonly note?: string;
   /** One word: why a tool did not answer by itself. */
   readonly failure?: string;
 }

@@ -104,12 +104,14 @@ function refusal(content: string): ToolReply {
 }
 
 /** As the model reads it. On one of the wires nothing else says that a tool failed. */
-function contentOf(name: string, { content, isError, isForeign }: ToolReply): string {
+function contentOf(name: string, reply: ToolReply): string {
+  const { content, isError, isForeign, from = { kind: "tool", name }, note } = reply;
   const { text, cut } = boundedText(content, MAX_CONTENT_BYTES);
   // A refusal is the runtime's own word, but quotes what manifests and schemas of others say.
   const own = isError ? withoutFences(text) : text;
-  const fenced = isForeign ? fence({ kind: "tool", name }, text) : own;
-  const body = isForeign && isError ? `The tool failed:\n${fenced}` : fenced;
+  const fenced = isForeign ? fence(from, text) : own;
+  const head = note === undefined ? isForeign && isError ? "The tool failed:\n" : "" : `${withoutFences(note)}\n`;
+  const body = `${head}${fenced}`;
   return cut === undefined ? body : `${body}\n[cut at ${cut.kept} of ${cut.bytes} bytes]`;
 }
 

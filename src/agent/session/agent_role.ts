@@ -24,8 +24,15 @@ export async function runAgentSession(work: SessionWork): Promise<RoleResult> {
   }
   const people = new TurnPeople();
   await using opened = await openAgent(work, agent, people);
-  const { mind, cells } = opened;
-  const session = new AgentSession({ work, agent, mind, people, tools: cells === undefined ? [] : deskTools(cells) });
+  const { mind, cells, peers } = opened;
+  const session = new AgentSession({
+    work,
+    agent,
+    mind,
+    people,
+    peers,
+    tools: cells === undefined ? [] : deskTools(cells),
+  });
   work.control.sayReady();
   return payload.warm ? await runWarm(work, session) : await runOnce(work, session);
 }

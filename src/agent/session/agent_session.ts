@@ -6,6 +6,8 @@ import type { FoundAgent } from "./find_agent.ts";
 import { systemPrompt, type TurnEnd } from "../loop/mod.ts";
 import { type AskUser, delegateTool, requestInputTool, skillTool } from "../tools/own_tools.ts";
 import { seedContext } from "../door/seed_context.ts";
+import type { Peers } from "../peers/mod.ts";
+import { sendMessageTool } from "../tools/send_message.ts";
 import { askedTool, type DeskTool, ToolDesk } from "../tools/tool_desk.ts";
 import { type SentText, taskText } from "../turn/task_text.ts";
 import { TurnChildren } from "../turn/turn_children.ts";
@@ -18,6 +20,7 @@ export interface AgentSessionOptions {
   readonly work: SessionWork;
   readonly agent: FoundAgent;
   readonly mind: AgentMind;
+  readonly peers?: Peers | undefined;
   /** The tools of its components. */
   readonly tools: readonly DeskTool[];
   /** Whom those reach. */
@@ -127,10 +130,11 @@ export class AgentSession {
   }
 
   #tools({ ask }: AgentTask, children: TurnChildren | undefined): DeskTool[] {
-    const { work: { payload, plan, control }, agent: { skills }, tools } = this.#options;
+    const { work: { payload, plan, control }, agent: { skills }, tools, peers } = this.#options;
     const own = [
       ...(children === undefined ? [] : [delegateTool(children, plan.grants.spawn)]),
       ...(ask === undefined ? [] : [requestInputTool(ask)]),
+      ...(peers === undefined ? [] : [sendMessageTool(peers)]),
       ...(skills.length === 0 ? [] : [skillTool(skills)]),
       ...tools,
     ];

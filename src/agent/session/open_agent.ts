@@ -3,6 +3,8 @@ import { ALLOWED_TOOLS_ROLE, type SpawnPayload } from "../../protocol/control/mo
 import { type SessionWork, supervisorRules, upstreamOf, withModelPorts } from "../../session/role.ts";
 import type { ToolCells, ToolNeeds } from "../../session/tools/mod.ts";
 import { AgentMind } from "../thread/agent_mind.ts";
+import type { Peers } from "../peers/mod.ts";
+import type { ComponentToolsOptions } from "../tools/component_tools.ts";
 import type { FoundAgent } from "./find_agent.ts";
 import { modelNetwork } from "./model_network.ts";
 import type { TurnPeople } from "../turn/turn_people.ts";
@@ -11,7 +13,11 @@ import type { TurnPeople } from "../turn/turn_people.ts";
 export interface OpenAgent extends AsyncDisposable {
   readonly mind: AgentMind;
   readonly cells: ToolCells | undefined;
+  readonly peers: Peers | undefined;
 }
+
+/** What an agent reaches beyond its session, behind the walls. */
+export type AgentReach = Omit<OpenAgent, "mind">;
 
 /**
  * Raises the walls of this session and starts its model's thread and the cells of its tools behind them, at the same time.
@@ -22,21 +28,22 @@ export async function openAgent(work: SessionWork, agent: FoundAgent, people: Tu
   let opening: Promise<AgentMind> | undefined;
   await using stack = new AsyncDisposableStack();
   stack.defer(async () => (await opening?.catch(() => undefined))?.[Symbol.dispose]());
-  const cells = await openWalled(work, agent, people, (rules) => {
+  const reach = await openWalled(work, agent, people, (rules) => {
     work.hull?.confine(rules);
     // A thread is made in the time in which a cell starts, not before it.
     opening = Promise.resolve().then(() => openMind(work));
     // The cells are waited for first.
     opening.catch(() => {});
   });
-  stack.use(cells);
+  stack.use(reach);
   const mind = await opening!;
   const opened = stack.move();
-  return { mind, cells, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { ...reach, mind, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 /**
- * Raises the walls of this session, around its model and the cells of its tools, which are started behind them.
+ * Raises the walls of this session, around its model, the way to its peers and the cells of its tools, which are started
+ * behind them.
  * @throws `hull.failed`, `component.*`, `tool.*`, `grant.import_not_granted`, `cell.start_failed`
  */
 export async function openWalled(
@@ -44,14 +51,29 @@ export async function openWalled(
   agent: FoundAgent,
   people: TurnPeople,
   raise: (rules: HullRules) => void,
-): Promise<ToolCells | undefined> {
-  const confine = ({ networks }: Pick<ToolNeeds, "networks">) => raise(rulesOf(work, networks));
-  if (agent.capsule.tools.length > 0) {
+): Promise<AgentReach> {
+  await using stack = new AsyncDisposableStack();
+  const peers = stack.use(await openPeers(work));
+  const confine = ({ networks }: Pick<ToolNeeds, "networks">) =>
+    raise(rulesOf(work, peers === undefined ? networks : [...networks, peers.network]));
+  const cells = stack.use(await openCells({ work, agent, people, confine }));
+  const opened = stack.move();
+  return { cells, peers, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+}
+
+async function openCells(options: ComponentToolsOptions): Promise<ToolCells | undefined> {
+  if (options.agent.capsule.tools.length > 0) {
     const { openComponentTools } = await import("../tools/component_tools.ts");
-    return await openComponentTools({ work, agent, people, confine });
+    return await openComponentTools(options);
   }
-  confine({ networks: [] });
+  options.confine({ networks: [], caches: [] });
   return undefined;
+}
+
+/** The A2A SDK is loaded by those alone that have peers. */
+async function openPeers(work: SessionWork): Promise<Peers | undefined> {
+  if (work.payload.a2a_peers.length === 0) return undefined;
+  return await (await import("../peers/mod.ts")).Peers.open(work);
 }
 
 function rulesOf({ payload, plan, places, tmp }: SessionWork, networks: ToolNeeds["networks"]): HullRules {
@@ -87,7 +109,7 @@ export function refuseUnsupported(payload: SpawnPayload): void {
   const isTurn = role === "turn";
   const without = {
     mcp_servers: mcp_servers.length > 0,
-    a2a_peers: a2a_peers.length > 0,
+    a2a_peers: isTurn && a2a_peers.length > 0,
     args: args.length > 0,
     door: door !== undefined && (!warm || isTurn),
     warm: warm && isTurn,

@@ -1,13 +1,15 @@
 import { CapsuleError, printableLine } from "../../base/mod.ts";
-import { type ResolvedModel, resolveModel, toolGrants } from "../../grants/mod.ts";
-import type { AgentCapsule } from "../../manifest/mod.ts";
+import { type ResolvedModel, resolveModel, resolvePeers, toolGrants } from "../../grants/mod.ts";
+import type { AgentCapsule, Peer } from "../../manifest/mod.ts";
 import type { Arguments } from "../options/arguments.ts";
 import { readModelFlags } from "../options/model_flags.ts";
 import type { Resolved } from "../run/resolve_run.ts";
 
-/** An agent, the whole authority of its tools, and its model. */
+/** An agent, the whole authority of its tools, its model and its peers. */
 export interface ResolvedAgent extends Resolved<AgentCapsule> {
   readonly model: ResolvedModel;
+  /** Those that it may send to. */
+  readonly peers: readonly Peer[];
 }
 
 /**
@@ -17,8 +19,9 @@ export interface ResolvedAgent extends Resolved<AgentCapsule> {
 export function resolveAgent(resolved: Resolved<AgentCapsule>, args: Arguments): ResolvedAgent {
   const { capsule, grants, workspaces } = resolved;
   const model = resolveModel({ capsule, flags: readModelFlags(args, capsule), workspaces });
-  const warnings = [...grants.warnings, ...model.warnings, ...toolWarnings(resolved)];
-  return { ...resolved, grants: { ...grants, warnings }, model };
+  const { peers, warnings: dropped } = resolvePeers({ capsule, grants: grants.grants, workspaces });
+  const warnings = [...grants.warnings, ...model.warnings, ...dropped, ...toolWarnings(resolved)];
+  return { ...resolved, grants: { ...grants, warnings }, model, peers };
 }
 
 /** The model that a session needs which nobody delegated to. @throws `usage.bad_value` */

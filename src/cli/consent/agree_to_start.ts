@@ -28,13 +28,13 @@ export interface Starter {
  */
 export async function agreeToStart(resolved: Resolved | ResolvedAgent, starter: Starter): Promise<Starting> {
   const { args, context, remember = true, inputs = [] } = starter;
-  const model = "model" in resolved ? needModel(resolved) : undefined;
+  const [model, peers] = "model" in resolved ? [needModel(resolved), resolved.peers] : [undefined, []];
   const digests = digestCapsule(resolved.capsule);
   const { grants } = resolved.grants;
   const isQuiet = args.has("quiet");
   if (!isQuiet) warnOf(resolved, context);
   const lock = await findRunLock(resolved);
-  const consent = { resolved, digest: digests.capsule, model, lock };
+  const consent = { resolved, digest: digests.capsule, model, peers, lock };
   await obtainConsent({ ...consent, accept: args.has("accept"), remember }, context);
   const probe = probeHull();
   const containment = achievedContainment(probe, { compiled: isCompiled, net: grants.net });
@@ -42,13 +42,14 @@ export async function agreeToStart(resolved: Resolved | ResolvedAgent, starter: 
   if (!isQuiet) warnOfContainment(containment, context);
   if (!isQuiet && isAgentRun(resolved)) {
     const may_start = await readStartable(grants.spawn, lock);
-    warnOfDanger(resolved, dangerOf(resolved, { model, may_start, inputs }), context);
+    warnOfDanger(resolved, dangerOf(resolved, { model, peers, may_start, inputs }), context);
   }
   const never = new AbortController().signal;
   return {
     resolved,
     digests,
     ...(model === undefined ? {} : { model }),
+    peers,
     lock,
     args,
     context,
@@ -62,7 +63,7 @@ type Danger = ReturnType<typeof findDanger>;
 
 function dangerOf(
   { capsule, grants: { grants } }: Resolved<AgentCapsule>,
-  { model, ...input }: Pick<Parameters<typeof findDanger>[0], "may_start" | "inputs"> & {
+  { model, ...input }: Pick<Parameters<typeof findDanger>[0], "may_start" | "peers" | "inputs"> & {
     readonly model: ResolvedModel | undefined;
   },
 ): Danger {

@@ -1,6 +1,6 @@
 import { CapsuleError, printableLine } from "../../base/mod.ts";
 import type { ResolvedModel, StartableExplanation } from "../../grants/mod.ts";
-import { isAgent } from "../../manifest/mod.ts";
+import { isAgent, type Peer } from "../../manifest/mod.ts";
 import type { Lock } from "../../package/mod.ts";
 import { consentDigest, readStartable, startableLabel } from "./consent_scope.ts";
 import { describeAgent, modelLines } from "../explain/describe_agent.ts";
@@ -14,6 +14,8 @@ export interface ConsentRequest {
   readonly digest: string;
   /** Where an agent's model is. */
   readonly model?: ResolvedModel | undefined;
+  /** The agents elsewhere that it may send to. */
+  readonly peers?: readonly Peer[];
   /** What it may start, when it may start anything. */
   readonly lock?: Lock | undefined;
   /** `--accept` was given. */
@@ -41,7 +43,7 @@ export async function obtainConsent(request: ConsentRequest, context: Context): 
 }
 
 async function askOnTerminal(
-  { resolved: { capsule, grants: { grants } }, model, lock }: ConsentRequest,
+  { resolved: { capsule, grants: { grants } }, model, peers = [], lock }: ConsentRequest,
   keeps: boolean,
   context: Context,
 ): Promise<void> {
@@ -54,7 +56,7 @@ async function askOnTerminal(
       }; look at it with \`boll explain\`, then add --accept`,
     );
   }
-  const agent = isAgent(capsule) ? describeAgent(capsule, model?.grant) : "";
+  const agent = isAgent(capsule) ? describeAgent(capsule, { model: model?.grant, peers }) : "";
   context.stderr.write(`${name} is not one of your own capsules. It asks for:\n${agent}${describeGrants(grants)}`);
   for (const child of await readStartable(grants.spawn, lock)) {
     context.stderr.write(`Of these it may give ${startableLabel(child)}${child.grants === undefined ? "" : ":"}\n`);

@@ -17,11 +17,15 @@ export const DOOR_NOTES: readonly string[] = [
   "DOOR is a URL, the name of a service (`boll serve --name`), or a session.",
 ];
 
+/** These would send a token through a stranger's proxy. */
+const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"].flatMap((name) => [name, name.toUpperCase()]);
+
 /** Asks the door that was named, with what opens it. @throws `service.not_found`, `records.not_found`, `door.*` */
 export async function openDoorClient(wanted: string, args: Arguments, context: Context): Promise<DoorClient> {
   const found = findDoor(openHome(context.readVariable), wanted);
   const token = args.value("token") ?? (context.readVariable("BOLL_TOKEN") || found.token);
   const signal = context.watchInterrupt?.();
+  for (const name of PROXY_VARIABLES) Deno.env.delete(name);
   const { DoorClient } = await import("../../door/client/mod.ts");
   return await DoorClient.open({
     url: found.url,

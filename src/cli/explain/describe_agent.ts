@@ -1,6 +1,6 @@
 import { printableLine } from "../../base/mod.ts";
-import type { ModelGrant } from "../../grants/mod.ts";
-import type { AgentCapsule } from "../../manifest/mod.ts";
+import { type ModelGrant, peerSecrets } from "../../grants/mod.ts";
+import type { AgentCapsule, Peer } from "../../manifest/mod.ts";
 
 /** What an agent's model is and where its secrets go, one line each; foreign text is made safe. */
 export function modelLines(model: ModelGrant | undefined): string[] {
@@ -27,12 +27,24 @@ export function secretLines(secrets: ModelGrant["secrets"]): string[] {
   );
 }
 
+/** The agents elsewhere that it may write to, and where the secrets for that go. */
+export function peerLines(peers: readonly Peer[]): string[] {
+  return [
+    ...peers.map(({ name, url }) => `the peer ${shown(name)} at ${shown(url)}: it may send messages there`),
+    ...secretLines(peerSecrets(peers)),
+  ];
+}
+
 /** What an agent is beside its grants, as indented lines. */
-export function describeAgent({ tools, skills, manifest }: AgentCapsule, model: ModelGrant | undefined): string {
+export function describeAgent(
+  { tools, skills, manifest }: AgentCapsule,
+  { model, peers }: { readonly model: ModelGrant | undefined; readonly peers: readonly Peer[] },
+): string {
   const { max_turns, max_session_tokens } = manifest.inference;
   const names = (list: readonly { readonly name: string }[]) => list.map(({ name }) => shown(name)).join(", ");
   const lines = [
     ...modelLines(model),
+    ...peerLines(peers),
     `at most ${max_turns} rounds of the model and ${max_session_tokens} tokens`,
     ...(skills.length === 0 ? [] : [`the skills ${names(skills)}`]),
     ...(tools.length === 0 ? [] : [`the tools ${names(tools)}, each with no more than this:`]),

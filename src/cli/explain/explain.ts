@@ -66,7 +66,7 @@ async function explainCommandRun(any: Resolved, args: Arguments, context: Contex
 }
 
 async function explainAgentRun(resolved: ResolvedAgent, context: Context): Promise<Explanation> {
-  const { capsule, model, grants, upstream } = resolved;
+  const { capsule, model, peers, grants, upstream } = resolved;
   const digests = digestCapsule(capsule);
   const about = await look(resolved, digests.capsule);
   const imports: Record<string, readonly string[]> = {};
@@ -80,6 +80,7 @@ async function explainAgentRun(resolved: ResolvedAgent, context: Context): Promi
     capsule,
     grants: grants.grants,
     ...(model.grant === undefined ? {} : { model: model.grant }),
+    peers,
     digests: digests.tools,
     imports,
     may_start: about.startable,

@@ -7,7 +7,7 @@ import type {
   WallExplanation,
 } from "../../grants/mod.ts";
 import { startableLabel } from "../consent/consent_scope.ts";
-import { modelLines } from "./describe_agent.ts";
+import { modelLines, peerLines } from "./describe_agent.ts";
 import { describeGrants } from "./describe_grants.ts";
 import type { Paint } from "../text/paint.ts";
 import { READING_WIDTH, wrapLine } from "../text/wrap.ts";
@@ -81,10 +81,11 @@ function dangerLines(agent: AgentExplanation | undefined): string[] {
   ];
 }
 
-function agentLines({ model, limits }: AgentExplanation): string[] {
+function agentLines({ model, peers = [], limits }: AgentExplanation): string[] {
   const { max_turns, max_output_tokens, max_session_tokens } = limits;
   return [
     ...modelLines(model),
+    ...peerLines(peers),
     `at most ${max_turns} rounds, ${max_output_tokens} tokens an answer, ${max_session_tokens} tokens in all`,
   ];
 }

@@ -47,9 +47,9 @@ async function toolVerb(args: Arguments, context: Context): Promise<number> {
   const digests = digestCapsule(capsule);
   if (!args.has("quiet")) warnOf(resolved, context);
   const lock = await findRunLock(resolved);
-  const { model } = resolved;
+  const { model, peers } = resolved;
   await obtainConsent(
-    { resolved, digest: digests.capsule, model, lock, accept: args.has("accept"), remember: true },
+    { resolved, digest: digests.capsule, model, peers, lock, accept: args.has("accept"), remember: true },
     context,
   );
   const never = new AbortController().signal;

@@ -1,13 +1,14 @@
 import { CapsuleError, printableLine } from "../../base/mod.ts";
-import type { ModelGrant, ResolvedModel } from "../../grants/mod.ts";
-import type { Intelligence } from "../../protocol/control/mod.ts";
+import { peerSecrets, type ResolvedModel } from "../../grants/mod.ts";
+import type { Peer } from "../../manifest/mod.ts";
+import type { Intelligence, Remote } from "../../protocol/control/mod.ts";
 import type { Context } from "../verb.ts";
 
 /** The longest value that is sent as a header, characters. */
 const MAX_SECRET_LENGTH = 16_384;
 
 /**
- * An agent's model as its session is told of it. The only place where the value of a secret is read: from here it goes
+ * An agent's model as its session is told of it. The only file where the value of a secret is read: from here it goes
  * into the session's first frame, and to nobody else.
  * @throws {CapsuleError} `secret.unusable`, naming the variable and never its value
  */
@@ -20,7 +21,7 @@ export function readIntelligence(
   if (dialect === "scripted") {
     return { uri: `data:application/json,${encodeURIComponent(playbook)}`, dialect, ...named, headers: [] };
   }
-  const read = (name: string) => readSecret(name, grant, readVariable);
+  const read = (name: string) => readSecret(name, grant.secrets, readVariable);
   return {
     uri: endpoints.join(","),
     dialect,
@@ -30,7 +31,25 @@ export function readIntelligence(
   };
 }
 
-function readSecret(name: string, { secrets }: ModelGrant, readVariable: Context["readVariable"]): string {
+/**
+ * The peers of an agent as its session is told of them.
+ * @throws {CapsuleError} `secret.unusable`, naming the variable and never its value
+ */
+export function readPeers(peers: readonly Peer[], readVariable: Context["readVariable"]): Remote[] {
+  const secrets = peerSecrets(peers);
+  return peers.map(({ name, url, token }) => ({
+    name,
+    url,
+    ...(token === undefined ? {} : { token: readSecret(token, secrets, readVariable) }),
+    headers: [],
+  }));
+}
+
+function readSecret(
+  name: string,
+  secrets: Readonly<Record<string, readonly string[]>>,
+  readVariable: Context["readVariable"],
+): string {
   const value = readVariable(name);
   const refuse = (why: string) =>
     new CapsuleError(

@@ -1,8 +1,14 @@
 import { CapsuleError, printableLine } from "../../base/mod.ts";
 import type { Grants, ResolvedModel } from "../../grants/mod.ts";
-import { type AgentCapsule, type AgentDigests, type CapsuleDigests, isAgent } from "../../manifest/mod.ts";
+import { type AgentCapsule, type AgentDigests, type CapsuleDigests, isAgent, type Peer } from "../../manifest/mod.ts";
 import type { Lock } from "../../package/mod.ts";
-import { boundDeadline, type Intelligence, SESSION_CEILINGS, type SessionLimits } from "../../protocol/control/mod.ts";
+import {
+  boundDeadline,
+  type Intelligence,
+  type Remote,
+  SESSION_CEILINGS,
+  type SessionLimits,
+} from "../../protocol/control/mod.ts";
 import {
   agentTask,
   commandTask,
@@ -14,7 +20,7 @@ import {
 import type { Arguments } from "../options/arguments.ts";
 import { buildTools, checkTools } from "../tools/build_tools.ts";
 import { holdComponent } from "../run/held_component.ts";
-import { readIntelligence } from "./intelligence.ts";
+import { readIntelligence, readPeers } from "./intelligence.ts";
 import { guestArguments, type Interrupts } from "../run/launch.ts";
 import { prepareComponent } from "../run/prepare_component.ts";
 import { asCommand, type Resolved } from "../run/resolve_run.ts";
@@ -27,6 +33,8 @@ export interface Starting extends Pick<SessionRecord, "kernel"> {
   readonly digests: CapsuleDigests;
   /** An agent's. */
   readonly model?: ResolvedModel;
+  /** The agents elsewhere that it may send to. */
+  readonly peers: readonly Peer[];
   /** What its operator agreed that it may start. */
   readonly lock?: Lock | undefined;
   readonly args: Arguments;
@@ -39,6 +47,8 @@ export interface Starting extends Pick<SessionRecord, "kernel"> {
 export interface RootCapsule extends Disposable {
   readonly parts: Pick<SessionRequest, "component" | "tools">;
   readonly intelligence?: Intelligence;
+  /** An agent's, with what opens their doors. */
+  readonly peers: readonly Remote[];
   readonly limits: SessionLimits;
   /** With a deadline that a session may have. */
   readonly grants: Grants;
@@ -63,18 +73,17 @@ export async function openRootCapsule(starting: Starting): Promise<RootCapsule> 
     const agent = await openAgent(starting, capsule);
     const { max_turns: max_steps, max_session_tokens: max_tokens } = capsule.manifest.inference;
     const limits = { max_steps, max_tokens, ...depth };
-    const task = (input: Parameters<RootCapsule["task"]>[0]) =>
-      agentTask({ ...input, ...about, limits }, agent.intelligence);
+    const task = (input: Parameters<RootCapsule["task"]>[0]) => agentTask({ ...input, ...about, limits }, agent);
     return { ...agent, limits, grants: bounded, task };
   }
   const limits = { ...COMMAND_STEPS, ...depth };
   const guestArgs = guestArguments(resolved, args);
   const task = (input: Parameters<RootCapsule["task"]>[0]) => commandTask({ ...input, ...about, limits }, guestArgs);
-  return { ...await openCommand(starting), limits, grants: bounded, task };
+  return { ...await openCommand(starting), peers: [], limits, grants: bounded, task };
 }
 
 async function openAgent(
-  { resolved: { home, grants: { grants } }, digests, model, kernel, interrupts, context }: Starting,
+  { resolved: { home, grants: { grants } }, digests, model, peers: named, kernel, interrupts, context }: Starting,
   capsule: AgentCapsule,
 ) {
   if (model?.grant === undefined || digests.component !== undefined) {
@@ -82,6 +91,7 @@ async function openAgent(
   }
   // Before anything is built: who has to set a variable first learns it at once.
   const intelligence = readIntelligence({ ...model, grant: model.grant }, context.readVariable);
+  const peers = readPeers(named, context.readVariable);
   const built = await buildTools({
     capsule,
     digests: digests satisfies AgentDigests,
@@ -96,7 +106,7 @@ async function openAgent(
     built[Symbol.dispose]();
     throw error;
   }
-  return { parts: { tools: built.tools }, intelligence, [Symbol.dispose]: () => built[Symbol.dispose]() };
+  return { parts: { tools: built.tools }, intelligence, peers, [Symbol.dispose]: () => built[Symbol.dispose]() };
 }
 
 async function openCommand({ resolved, digests, kernel, interrupts, context }: Starting) {

@@ -116,7 +116,7 @@ export class RootTree implements AsyncDisposable {
         if (this.#options.act?.(action, path) !== true) this.supervisor.act(action, path);
       },
     });
-    const { limits, grants, intelligence } = this.capsule;
+    const { limits, grants, intelligence, peers } = this.capsule;
     if (!warm) this.#turnStartedMs = performance.now();
     const started = this.#launcher.startRoot({
       limits,
@@ -124,6 +124,7 @@ export class RootTree implements AsyncDisposable {
       hasDoor: door !== undefined,
       restarts,
       ...(intelligence === undefined ? {} : { intelligence }),
+      peers,
       grants,
       envValues: this.#options.starting.resolved.grants.envValues,
       prepare: (slot) => this.#prepare(slot, instruction),

@@ -17,6 +17,10 @@ export interface DoorClientOptions {
   /** Shown to the origin of `url` and to nobody else, whatever its card says. */
   readonly token?: string;
   readonly signal?: AbortSignal;
+  /** The most that one answer or one stream may have, bytes; default any number. */
+  readonly maxBytes?: number;
+  /** The way there; default straight. */
+  readonly via?: Pick<Deno.CreateHttpClientOptions, "caCerts"> & { readonly proxy: Deno.Proxy };
   /** Before the next try to come back to a stream that was lost; default 100 ms, and twice as long each time. */
   readonly retryMs?: number;
 }
@@ -41,9 +45,6 @@ type SdkClient = Awaited<ReturnType<ClientFactory["createFromAgentCard"]>>;
 const MAX_TRIES = 6;
 const RETRY_MS = 100;
 
-/** These would send a token through a stranger's proxy. */
-const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy"].flatMap((name) => [name, name.toUpperCase()]);
-
 /** A client of one A2A agent. Disposing closes its connections. */
 export class DoorClient implements Disposable {
   readonly #client: SdkClient;
@@ -58,7 +59,6 @@ export class DoorClient implements Disposable {
 
   /** Reads the agent's card. @throws `door.unreachable`, `door.unauthenticated`, `door.refused` */
   static async open(options: DoorClientOptions): Promise<DoorClient> {
-    for (const name of PROXY_VARIABLES) Deno.env.delete(name);
     const wire = new DoorWire(options);
     try {
       return new DoorClient(await wire.attempt(() => connect(options.url, wire)), wire, options);

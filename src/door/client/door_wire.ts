@@ -45,7 +45,8 @@ export class DoorWire {
   readonly #shown: string;
   readonly #token: string | undefined;
   readonly #signal: AbortSignal | undefined;
-  readonly #http = Deno.createHttpClient({ poolMaxIdlePerHost: 1 });
+  readonly #http: Deno.HttpClient;
+  readonly #maxBytes: number;
   #fault: CapsuleError | undefined;
   #ids: EventIds | undefined;
   #lastId: string | undefined;
@@ -53,11 +54,13 @@ export class DoorWire {
   /** The body that came last has no end. */
   #isBroken = false;
 
-  constructor({ url, token, signal }: DoorClientOptions) {
+  constructor({ url, token, signal, maxBytes = Infinity, via }: DoorClientOptions) {
     this.#origin = new URL(url).origin;
     this.#shown = printableLine(this.#origin, 200);
     this.#token = token;
     this.#signal = signal;
+    this.#maxBytes = maxBytes;
+    this.#http = Deno.createHttpClient({ poolMaxIdlePerHost: 1, ...via });
   }
 
   /** Options of each call. */
@@ -131,10 +134,11 @@ export class DoorWire {
     const { body, headers, status } = response;
     if (body === null) return response;
     const isStream = response.ok && headers.get("content-type")?.startsWith(STREAM_TYPE) === true;
+    const maxBytes = isStream ? this.#maxBytes : Math.min(this.#maxBytes, MAX_ANSWER);
     const whole = watched(body, {
       onBreak: () => this.#isBroken = true,
-      maxBytes: isStream ? Infinity : MAX_ANSWER,
-      tooLarge: () => this.#fail("door.refused", `its answer is larger than ${MAX_ANSWER / 1024 / 1024} MiB`),
+      maxBytes,
+      tooLarge: () => this.#fail("door.refused", `its answer is larger than ${maxBytes / 1024 / 1024} MiB`),
     });
     if (!isStream) return new Response(whole, { headers, status });
     this.#ids = new EventIds();
