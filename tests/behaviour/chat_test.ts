@@ -66,6 +66,19 @@ forExecutable("chat --json: one event a line, the last one says how it ended", a
   assertEquals([code, last.exit_code], [1, 1]);
 });
 
+forExecutable("chat: the record ends as the conversation was said to, well or badly", async (bed) => {
+  const endingOf = async (turns: readonly Record<string, unknown>[], stdin: string) => {
+    const path = agent(bed, turns);
+    const { stdout } = await bed.run(["chat", "--accept", "--json", path], { stdin });
+    const { status, exit_code } = JSON.parse(stdout.trimEnd().split("\n").at(-1)!);
+    const { event, ...end } = bed.trace().at(-1)!;
+    assertEquals([event, end["status"], end["exit_code"]], ["session_end", status, exit_code]);
+    return [status, end["ended_by"]];
+  };
+  assertEquals(await endingOf([{ text: "one" }], "a\n"), ["completed", "guest"]);
+  assertEquals(await endingOf([], "a\n"), ["failed", "guest"]);
+});
+
 forExecutable(
   "chat --json: what was streamed is the whole answer, once, also where too much came to follow it",
   async (bed) => {

@@ -61,6 +61,7 @@ async function runWarm(work: SessionWork, session: AgentSession): Promise<RoleRe
     control.endTurn({ status: end.status, partial: isPartial, result: answer, scheduled: [], subscriptions: [] });
     history = [...history, ...end.messages];
     text = await Promise.race([inbox.nextTurn(), aborted(control.signal)]) ?? undefined;
+    if (text === undefined && control.isClosed) return roleResultOf(end);
     if (text === undefined) return { outcome: outcomeOf({ ...end, status: "cancelled" }), answer, isPartial };
   }
 }

@@ -8,6 +8,9 @@ import { decodeAt, tagOf, type UnknownMessage } from "./unknown_message.ts";
 /** The reason of a `cancel` whose time is over: what is ended by it was no choice of anybody's, and says so. */
 export const REASON_DEADLINE = "the deadline passed";
 
+/** The reason of a `cancel` that closes a warm session between two turns: its last one is what it came to. */
+export const REASON_CLOSED = "the session is closed";
+
 /** The longest a child is told to wait for its budget. */
 export const MAX_BUDGET_WAIT_MS = 60_000;
 

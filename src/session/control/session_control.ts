@@ -2,6 +2,7 @@ import { CapsuleError, errorCodeOf } from "../../base/mod.ts";
 import {
   type AgentMsg,
   type ControlMsg,
+  REASON_CLOSED,
   REASON_DEADLINE,
   type TaskOutcome,
   type UnknownMessage,
@@ -51,6 +52,7 @@ export class SessionControl {
   readonly #isWarm: boolean;
   #ending: Outcome | undefined;
   #isForced = false;
+  #isClosed = false;
 
   constructor(channel: SessionChannel, log: SessionLog, nature: SessionNature = { hasDoor: false }) {
     const { hasDoor, isWarm = hasDoor, hasModel = false } = nature;
@@ -156,6 +158,11 @@ export class SessionControl {
     return this.#isForced || wasEnded ? this.#ending : own;
   }
 
+  /** Whether it was told to end between two turns, as whoever has nothing more to say does. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Why the work was told to end. */
   get ending(): Outcome | undefined {
     return this.#ending;
@@ -200,6 +207,7 @@ export class SessionControl {
   }
 
   #cancel(reason: string): void {
+    this.#isClosed ||= reason === REASON_CLOSED;
     if (reason === REASON_DEADLINE) this.#end(deadlinePassed(), "deadline");
     else this.#end({ ...interrupted(), detail: reason });
   }

@@ -1,4 +1,4 @@
-import type { ControlMsg } from "../../protocol/control/mod.ts";
+import { type ControlMsg, REASON_CLOSED } from "../../protocol/control/mod.ts";
 import { breakProtocol, endFor, jumpToKill, leaveAfterLastWord, then } from "./child_ladder.ts";
 import type { ChildCommand, ChildState, CommandVerdict, EndReason, Step } from "./child_state.ts";
 import { replyToGate } from "./gates.ts";
@@ -64,7 +64,7 @@ function close(state: ChildState, nowMs: number): Step {
   if (state.turnOpen) return then(endFor(state, reason, nowMs), (state) => tell(state, "done"));
   const asked: Step = {
     state: { ...state, closing: true },
-    effects: [{ kind: "send", message: { type: "cancel", reason: "the session is closed" } }],
+    effects: [{ kind: "send", message: { type: "cancel", reason: REASON_CLOSED } }],
   };
   return then(then(asked, (state) => leaveAfterLastWord(state, nowMs)), (state) => tell(state, "done"));
 }
@@ -80,7 +80,7 @@ function closeDoor(state: ChildState, nowMs: number): Step {
   const ladder = { step: "asked", nextMs: nowMs + state.rules.timings.cancelMs } as const;
   return send({ ...state, closing: true, phase: "ending", ladder }, {
     type: "cancel",
-    reason: "the session is closed",
+    reason: REASON_CLOSED,
   });
 }
 

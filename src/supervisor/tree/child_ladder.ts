@@ -1,3 +1,4 @@
+import { REASON_CLOSED } from "../../protocol/control/mod.ts";
 import type { ChildState, EndReason, Step } from "./child_state.ts";
 
 /** A state from which nothing follows. */
@@ -18,7 +19,7 @@ export function then(first: Step, second: (state: ChildState) => Step): Step {
 export function endFor(state: ChildState, reason: EndReason | undefined, nowMs: number): Step {
   const reasoned: ChildState = reason && !state.reason ? { ...state, reason } : state;
   if (state.ladder || state.exit) return still({ ...reasoned, phase: "ending" });
-  const why = reason?.detail ?? (state.closing ? "the session is closed" : "the session has closed its output");
+  const why = reason?.detail ?? (state.closing ? REASON_CLOSED : "the session has closed its output");
   return {
     state: { ...reasoned, phase: "ending", ladder: { step: "asked", nextMs: nowMs + state.rules.timings.cancelMs } },
     effects: [{ kind: "send", message: { type: "cancel", reason: why } }],
