@@ -1,6 +1,6 @@
 import type { AgentCard } from "@a2a-js/sdk";
 import { CARD_PATH, cardReply, REST_PATH } from "./a2a/agent_card.ts";
-import type { CallError, Calls } from "./a2a/calls.ts";
+import type { Call, CallError, Calls } from "./a2a/calls.ts";
 import {
   BodyFault,
   type HttpReply,
@@ -17,6 +17,7 @@ import type { DoorLimits } from "./limits.ts";
 import type { RouteName } from "./metrics.ts";
 import type { CompletionReceiver, Credentials } from "./options.ts";
 import type { DoorPlaces } from "./places.ts";
+import { ReplyRoom } from "./reply_room.ts";
 import { answerRest, restError, type RestRoute, restRoute } from "./a2a/rest.ts";
 
 /** What a front desk needs to know. */
@@ -42,6 +43,8 @@ export interface FrontDeskOptions {
 type Desk = { readonly name: Exclude<RouteName, "rpc" | "rest"> } | BindingDesk;
 type BindingDesk = { readonly name: "rpc" } | { readonly name: "rest"; readonly route: RestRoute };
 
+type CallFrom = Pick<Call, "request" | "caller" | "hold">;
+
 const TYPES: ReadonlySet<string> = new Set(["application/json", "application/a2a+json"]);
 /**
  * Everybody comes by here: first where the request says it was sent to and from, then who sends it, then its body. What is
@@ -49,16 +52,23 @@ const TYPES: ReadonlySet<string> = new Set(["application/json", "application/a2a
  */
 export class FrontDesk {
   readonly #options: FrontDeskOptions;
+  readonly #room: ReplyRoom;
   #underWay = 0;
   #large = 0;
 
   constructor(options: FrontDeskOptions) {
     this.#options = options;
+    this.#room = new ReplyRoom(options.limits);
   }
 
   /** Requests that are being answered. */
   get underWay(): number {
     return this.#underWay;
+  }
+
+  /** Bytes of large answers that wait for their clients to take them. */
+  get replyBytes(): number {
+    return this.#room.bytes;
   }
 
   /** Answers one request. Never rejects. */
@@ -132,15 +142,20 @@ export class FrontDesk {
     if (isLarge) this.#large++;
     let isStreaming = false;
     const isWelcome = this.#welcome(request);
+    const hold = this.#room.open(caller);
+    const onGone = () => hold.release();
     try {
-      const reply = await this.#call(request, desk, caller, isWelcome);
-      if (!isWelcome()) return unauthenticated();
-      if (reply.body instanceof Uint8Array) return reply;
+      const reply = await this.#call(desk, { request, caller, hold }, isWelcome);
+      if (!isWelcome()) return { ...unauthenticated(), onGone };
+      if (reply.body instanceof Uint8Array) {
+        hold.settle(reply.body.length);
+        return { ...reply, onGone };
+      }
       isStreaming = true;
       const { body } = reply;
       const told = (write: (bytes: Uint8Array) => Promise<void>) =>
         body((bytes) => isWelcome() ? write(bytes) : Promise.reject(new Error("Its token was revoked")));
-      return { ...reply, body: (write) => told(write).finally(() => this.#underWay--) };
+      return { ...reply, onGone, body: (write) => told(write).finally(() => this.#underWay--) };
     } finally {
       if (!isStreaming) this.#underWay--;
       if (isLarge) this.#large--;
@@ -159,13 +174,9 @@ export class FrontDesk {
     };
   }
 
-  async #call(
-    request: HttpRequest,
-    desk: BindingDesk,
-    caller: Caller,
-    isWelcome: () => boolean,
-  ): Promise<HttpReply> {
+  async #call(desk: BindingDesk, from: CallFrom, isWelcome: () => boolean): Promise<HttpReply> {
     const { calls, limits } = this.#options;
+    const { request } = from;
     const [type = ""] = (request.header("content-type") ?? "none").split(";", 1);
     if (request.hasBody && !TYPES.has(type.trim().toLowerCase())) {
       const error = unsupportedType(type.trim());
@@ -173,7 +184,7 @@ export class FrontDesk {
     }
     const bytes = await request.readBody(limits.bodyBytes);
     if (!isWelcome()) return unauthenticated();
-    const parts = { request, caller, calls };
+    const parts = { ...from, calls };
     if (desk.name === "rpc") return await answerJsonRpc(parseJsonBody(bytes), parts);
     const body: JsonBody | undefined = desk.route.takesBody ? parseJsonBody(bytes) : undefined;
     return await answerRest(desk.route, body, parts);

@@ -18,6 +18,12 @@ export interface DoorLimits {
   readonly largeBodyBytes: number;
   /** Requests with a large body at once, or with one of unknown length; the next one is answered 503. */
   readonly largeBodies: number;
+  /** An answer above that is a large one, bytes; so is a piece of a stream. */
+  readonly largeReplyBytes: number;
+  /** Large answers that wait for their clients to take them, bytes together; a further one is answered 503, a stream waits. */
+  readonly replyBytes: number;
+  /** About where a page of a list of tasks ends, bytes; one task is on it, however large. */
+  readonly pageBytes: number;
   /** What tasks that have not ended may hold in memory, bytes; a task that brings more is rejected. */
   readonly liveBytes: number;
   /** Connections from which no token came yet; when there is one more, the oldest of them goes, once it had its time. */
@@ -58,6 +64,9 @@ export const DEFAULT_LIMITS: DoorLimits = {
   requests: 256,
   largeBodyBytes: 256 * 1024,
   largeBodies: 8,
+  largeReplyBytes: 64 * 1024,
+  replyBytes: 64 * 1024 * 1024,
+  pageBytes: 8 * 1024 * 1024,
   liveBytes: 128 * 1024 * 1024,
   unknownConnections: 32,
   unknownMs: 250,

@@ -97,7 +97,12 @@ class OpenDoor implements Door {
       isDurable: options.storage.kind === "folder",
       inputModes: card.defaultInputModes,
     });
-    const calls = new Calls({ board: this.#board, handler: new TaskHandler(this.#board, card), clock, limits });
+    const calls = new Calls({
+      board: this.#board,
+      handler: new TaskHandler({ board: this.#board, card, limits }),
+      clock,
+      limits,
+    });
     this.#desk = new FrontDesk({
       places,
       card,
@@ -165,6 +170,7 @@ class OpenDoor implements Door {
       boll_door_tasks_waiting: this.#board.waiting,
       boll_door_tasks_running: this.#board.running,
       boll_door_requests: this.#desk.underWay,
+      boll_door_reply_bytes: this.#desk.replyBytes,
       boll_door_readers: this.#board.readers,
       boll_door_connections: this.#server.connections,
       boll_door_connections_unknown: this.#server.unknownConnections,

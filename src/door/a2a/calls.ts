@@ -1,15 +1,16 @@
-import { type Message, SendMessageRequest, StreamResponse } from "@a2a-js/sdk";
+import { type Message, SendMessageRequest, StreamResponse, type Task } from "@a2a-js/sdk";
 import { VersionNotSupportedError } from "@a2a-js/sdk/errors";
 import { JsonRpcTransportHandler, ServerCallContext } from "@a2a-js/sdk/server";
 import { PROTOCOL_VERSION } from "./agent_card.ts";
 import { checkParams } from "./check_params.ts";
-import { taskEvents } from "../tasks/artifact_pieces.ts";
+import { eventBytes, taskEvents } from "../tasks/artifact_pieces.ts";
 import type { Clock } from "../clock.ts";
 import type { EventReader } from "../tasks/event_log.ts";
 import type { HttpReply, HttpRequest } from "../http/http_message.ts";
 import type { Caller } from "../identify.ts";
 import type { DoorLimits } from "../limits.ts";
-import { sseReply } from "./sse_stream.ts";
+import { NO_ROOM, type ReplyHold } from "../reply_room.ts";
+import { type FirstEvent, sseReply } from "./sse_stream.ts";
 import { DoorBusyError, type TaskBoard, type TaskStream } from "../tasks/task_board.ts";
 import { callState, type TaskHandler, withHistory } from "./task_handler.ts";
 
@@ -20,6 +21,8 @@ export interface Call {
   readonly params: unknown;
   readonly caller: Caller;
   readonly request: HttpRequest;
+  /** What its answer holds. */
+  readonly hold: ReplyHold;
 }
 
 /** An error as JSON-RPC has it. */
@@ -84,47 +87,57 @@ export class Calls {
     }
   }
 
-  async #once({ method, params, caller, request }: Call): Promise<CallResult> {
-    const state = callState(caller, request.signal);
+  async #once({ method, params, caller, request, hold }: Call): Promise<CallResult> {
+    const state = callState({ caller, signal: request.signal, hold });
     const context = new ServerCallContext({ requestedVersion: PROTOCOL_VERSION, state });
     // The door keeps its tasks apart by who sent them; a tenant would be somebody's word.
     const { tenant: _, ...own } = (params ?? {}) as Record<string, unknown>;
     const body = { jsonrpc: "2.0", id: 1, method, params: own };
     const { error, result } = await this.#dispatcher.handle(body, context) as { result?: unknown; error?: CallError };
+    if (hold.wasRefused) throw new DoorBusyError(NO_ROOM);
     if (error === undefined) return { kind: "result", result };
     return { kind: "error", error: error.code === NO_METHOD ? unknownMethod(method) : told(error) };
   }
 
-  #stream({ method, params, caller, request }: Call): CallResult {
+  #stream(call: Call): CallResult {
+    const { method, params, caller, request } = call;
     const { board } = this.#options;
     if (method === "SubscribeToTask") {
       const { id } = params as { id: string };
       const { first, reader } = board.subscribe(id, caller, request.header("last-event-id"));
-      return this.#reply(reader, first);
+      return this.#reply(call, reader, first);
     }
     const { message, configuration } = SendMessageRequest.fromJSON(params);
     const task = board.send(message as Message, caller);
     const first = { id: task.log.position, task: withHistory(task.task, configuration?.historyLength) };
     const reader = task.log.subscribe();
-    return this.#reply(reader, first);
+    return this.#reply(call, reader, first);
   }
 
-  #reply(reader: EventReader, first: TaskStream["first"]): CallResult {
+  #reply({ hold, request: { signal } }: Call, reader: EventReader, first: TaskStream["first"]): CallResult {
     const { clock, limits } = this.#options;
-    const told = first && taskEvents(first.task).map((event) => JSON.stringify(StreamResponse.toJSON(event)));
     return {
       kind: "stream",
       reply: ({ wrap, error }) =>
         sseReply({
           reader,
-          ...(first !== undefined && { first: { id: first.id, told: told! } }),
+          ...(first !== undefined && { first: { id: first.id, told: toldOf(first.task) } }),
           wrap,
           lagged: error(LAGGED),
+          room: { enter: (bytes) => hold.wait(bytes, signal), leave: () => hold.release() },
           heartbeatMs: limits.heartbeatMs,
           clock,
         }),
     };
   }
+}
+
+/** Each made when its turn comes: of a large task there are many. */
+function toldOf(task: Task): FirstEvent[] {
+  return taskEvents(task).map((event) => ({
+    bytes: eventBytes(event),
+    json: () => JSON.stringify(StreamResponse.toJSON(event)),
+  }));
 }
 
 function failed(error: unknown): CallResult {

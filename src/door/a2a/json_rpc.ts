@@ -1,6 +1,5 @@
-import type { CallError, Calls } from "./calls.ts";
-import { type HttpReply, type HttpRequest, jsonReply } from "../http/http_message.ts";
-import type { Caller } from "../identify.ts";
+import type { Call, CallError, Calls } from "./calls.ts";
+import { type HttpReply, jsonReply } from "../http/http_message.ts";
 import type { JsonBody } from "./json_body.ts";
 
 type RpcId = string | number | null;
@@ -18,13 +17,13 @@ export const RPC_ERROR = { parse: -32700, request: -32600 } as const;
 /** Answers one request of the JSON-RPC binding; an error is an HTTP 200. */
 export async function answerJsonRpc(
   body: JsonBody,
-  { request, caller, calls }: { request: HttpRequest; caller: Caller; calls: Calls },
+  { calls, ...from }: Pick<Call, "request" | "caller" | "hold"> & { readonly calls: Calls },
 ): Promise<HttpReply> {
   if (!body.ok) return rpcError(null, { code: RPC_ERROR.parse, message: `Read a request: ${body.message}` });
   const read = readRpc(body.value);
   if ("fault" in read) return rpcError(read.id, { code: RPC_ERROR.request, message: `Read a request: ${read.fault}` });
   const { id, method, params } = read;
-  const result = await calls.run({ method, params, caller, request });
+  const result = await calls.run({ method, params, ...from });
   switch (result.kind) {
     case "result":
       return jsonReply(200, { jsonrpc: "2.0", id, result: result.result });

@@ -1,7 +1,6 @@
 import { REST_PATH } from "./agent_card.ts";
-import type { CallError, Calls } from "./calls.ts";
+import type { Call, CallError, Calls } from "./calls.ts";
 import { type HttpReply, type HttpRequest, jsonReply } from "../http/http_message.ts";
-import type { Caller } from "../identify.ts";
 import type { JsonBody } from "./json_body.ts";
 import { busyReply } from "./json_rpc.ts";
 
@@ -55,14 +54,13 @@ export function restRoute({ method, path, query }: HttpRequest): RestRoute | und
 export async function answerRest(
   route: RestRoute,
   body: JsonBody | undefined,
-  { request, caller, calls }: { request: HttpRequest; caller: Caller; calls: Calls },
+  { calls, ...from }: Pick<Call, "request" | "caller" | "hold"> & { readonly calls: Calls },
 ): Promise<HttpReply> {
   if (body?.ok === false) return restError({ code: -32700, message: `Read a request: ${body.message}` });
   const result = await calls.run({
     method: route.method,
     params: route.takesBody ? body?.value : route.params,
-    caller,
-    request,
+    ...from,
   });
   switch (result.kind) {
     case "result":

@@ -5,13 +5,22 @@ import {
   UnsupportedOperationError,
 } from "@a2a-js/sdk/errors";
 import type { A2ARequestHandler, ServerCallContext } from "@a2a-js/sdk/server";
-import type { Caller } from "../identify.ts";
-import type { LiveTask } from "../tasks/live_task.ts";
+import type { Call } from "./calls.ts";
+import type { DoorLimits } from "../limits.ts";
 import { placeOf } from "../tasks/memory_store.ts";
+import { settledOrGone } from "../reply_room.ts";
 import type { TaskBoard } from "../tasks/task_board.ts";
 import type { TaskPlace } from "../tasks/task_store.ts";
+import { taskBytes } from "../tasks/task_words.ts";
 
 type Params<Method extends keyof A2ARequestHandler> = Parameters<A2ARequestHandler[Method]>[0];
+
+/** What a handler stands on. */
+export interface TaskHandlerOptions {
+  readonly board: TaskBoard;
+  readonly card: AgentCard;
+  readonly limits: Pick<DoorLimits, "pageBytes">;
+}
 
 const PAGE_SIZE = 50;
 const CALLER = "boll/caller";
@@ -24,10 +33,12 @@ const CALLER = "boll/caller";
 export class TaskHandler implements A2ARequestHandler {
   readonly #board: TaskBoard;
   readonly #card: AgentCard;
+  readonly #limits: TaskHandlerOptions["limits"];
 
-  constructor(board: TaskBoard, card: AgentCard) {
+  constructor({ board, card, limits }: TaskHandlerOptions) {
     this.#board = board;
     this.#card = card;
+    this.#limits = limits;
   }
 
   getAgentCard(): Promise<AgentCard> {
@@ -39,40 +50,55 @@ export class TaskHandler implements A2ARequestHandler {
   }
 
   async sendMessage({ message, configuration }: Params<"sendMessage">, context: ServerCallContext): Promise<Task> {
-    const task = this.#board.send(message as Message, callerOf(context));
-    if (configuration?.returnImmediately !== true) await restedOrGone(task, stateOf(context).signal);
-    return withHistory(task.task, configuration?.historyLength);
+    const { caller, signal, hold } = stateOf(context);
+    const task = this.#board.send(message as Message, caller);
+    if (configuration?.returnImmediately !== true) await settledOrGone(task.rested(), signal);
+    const shown = withHistory(task.task, configuration?.historyLength);
+    // It is done: whoever heard 503 now would send it again.
+    await hold.wait(taskBytes(shown), signal);
+    return shown;
   }
 
   // deno-lint-ignore require-await
   async getTask({ id, historyLength }: Params<"getTask">, context: ServerCallContext): Promise<Task> {
-    return withHistory(this.#board.find(id, callerOf(context)), historyLength);
+    const { caller, hold } = stateOf(context);
+    const shown = withHistory(this.#board.find(id, caller), historyLength);
+    hold.claim(taskBytes(shown));
+    return shown;
   }
 
+  /** A page ends with its size, or about where it is too large; the next one goes on from there. */
   // deno-lint-ignore require-await
   async listTasks(params: Params<"listTasks">, context: ServerCallContext): ReturnType<A2ARequestHandler["listTasks"]> {
     const { contextId, status, pageSize = PAGE_SIZE, pageToken, historyLength, statusTimestampAfter } = params;
+    const { caller, hold } = stateOf(context);
     const { records, total } = this.#board.list({
       ...(contextId !== "" && { contextId }),
       ...(status > 0 && { state: status }),
       ...(statusTimestampAfter !== undefined && { updatedAfter: new Date(statusTimestampAfter).toISOString() }),
       ...(pageToken !== "" && { behind: readToken(pageToken) }),
       limit: pageSize + 1,
-    }, callerOf(context));
-    const shown = records.slice(0, pageSize);
-    return {
-      tasks: shown.map(({ task }) => ({
-        ...withHistory(task, historyLength),
-        artifacts: params.includeArtifacts ? task.artifacts : [],
-      })),
-      nextPageToken: records.length > shown.length ? writeToken(placeOf(shown.at(-1)!)) : "",
-      pageSize,
-      totalSize: total,
-    };
+    }, caller);
+    const tasks: Task[] = [];
+    let [bytes, last, isMore]: [number, TaskPlace | undefined, boolean] = [0, undefined, false];
+    for (const record of records) {
+      const artifacts = params.includeArtifacts ? record.task.artifacts : [];
+      const task = { ...withHistory(record.task, historyLength), artifacts };
+      const size = taskBytes(task);
+      isMore = tasks.length === pageSize || (tasks.length > 0 && bytes + size > this.#limits.pageBytes);
+      if (isMore) break;
+      hold.claim(size);
+      [bytes, last] = [bytes + size, placeOf(record)];
+      tasks.push(task);
+    }
+    return { tasks, nextPageToken: isMore ? writeToken(last!) : "", pageSize, totalSize: total };
   }
 
-  cancelTask({ id }: Params<"cancelTask">, context: ServerCallContext): Promise<Task> {
-    return this.#board.cancel(id, callerOf(context));
+  /** What it said is left out where there is no room for it: `GetTask` has it. */
+  async cancelTask({ id }: Params<"cancelTask">, context: ServerCallContext): Promise<Task> {
+    const { caller, hold } = stateOf(context);
+    const task = await this.#board.cancel(id, caller);
+    return hold.take(taskBytes(task)) ? task : { ...task, history: [], artifacts: [] };
   }
 
   /** Streams do not come here: the SDK's have neither ids nor bounds, `answerStream` has. */
@@ -102,8 +128,8 @@ export class TaskHandler implements A2ARequestHandler {
 }
 
 /** What a call's context carries of the door's. */
-export function callState(caller: Caller, signal: AbortSignal): Map<string, unknown> {
-  return new Map<string, unknown>([[CALLER, { caller, signal }]]);
+export function callState(state: CallState): Map<string, unknown> {
+  return new Map<string, unknown>([[CALLER, state]]);
 }
 
 /** At most that many of the last messages; all when nothing is said. */
@@ -112,26 +138,12 @@ export function withHistory(task: Task, historyLength: number | undefined): Task
   return { ...task, history: historyLength === 0 ? [] : task.history.slice(-historyLength) };
 }
 
-interface CallState {
-  readonly caller: Caller;
+interface CallState extends Pick<Call, "caller" | "hold"> {
   readonly signal: AbortSignal;
 }
 
 function stateOf({ state }: ServerCallContext): CallState {
   return state.get(CALLER) as CallState;
-}
-
-function callerOf(context: ServerCallContext): Caller {
-  return stateOf(context).caller;
-}
-
-/** Until the task rests, or its client cannot get the answer any more. Nothing is left at the signal of a connection. */
-async function restedOrGone(task: LiveTask, signal: AbortSignal): Promise<void> {
-  const { promise: gone, resolve } = Promise.withResolvers<void>();
-  const onAbort = () => resolve();
-  signal.addEventListener("abort", onAbort);
-  await Promise.race([task.rested(), gone]);
-  signal.removeEventListener("abort", onAbort);
 }
 
 function writeToken({ updated, id }: TaskPlace): string {

@@ -29,6 +29,8 @@ export interface ConnectionParts {
   onVouched(connection: HttpConnection): void;
 }
 
+/** A body above that is not copied to go out with its head, bytes. */
+const MAX_JOINED = 64 * 1024;
 const LINGER_MS = 1_000;
 const LINGER_BYTES = 1024 * 1024;
 const CONTINUE = new TextEncoder().encode("HTTP/1.1 100 Continue\r\n\r\n");
@@ -154,6 +156,14 @@ export class HttpConnection {
     }
     const body = new RequestBody(head, this.#reader, { write: (bytes) => this.#take(bytes) });
     const reply = await this.#parts.handle(this.#requestOf(head, body));
+    try {
+      return await this.#answerWhole(reply, head, body);
+    } finally {
+      this.released.then(reply.onGone);
+    }
+  }
+
+  async #answerWhole(reply: HttpReply, head: RequestHead, body: RequestBody): Promise<boolean> {
     if (!this.#isVouched && ++this.#answers >= this.#parts.limits.unknownRequests) this.#isLast = true;
     if (!body.isTaken || !head.keepsAlive || this.#isLast) {
       await this.#answerLast(reply, head);
@@ -248,7 +258,12 @@ export class HttpConnection {
       ...(keepsAlive ? [] : [["connection", "close"] as const]),
     ];
     const first = encodeHead(`HTTP/1.1 ${status} ${REASONS[status] ?? "Status"}`, all);
-    if (isWhole) return await this.#write(head?.method === "HEAD" ? first : joined(first, body));
+    if (isWhole) {
+      if (head?.method === "HEAD") return await this.#write(first);
+      if (body.length <= MAX_JOINED) return await this.#write(joined(first, body));
+      await this.#write(first);
+      return await this.#write(body);
+    }
     const chunks = head?.isOld ? undefined : new ChunkEncoder();
     // Begun also when its client is gone by now: whoever made the body counts on its end.
     const begun = this.#write(first);

@@ -38,6 +38,8 @@ export interface HttpReply {
   readonly status: number;
   readonly fields: readonly Field[];
   readonly body: Uint8Array | WriteBody;
+  /** Called once when nothing of it is held any more: its client has taken it, or is gone. */
+  readonly onGone?: () => void;
 }
 
 const encoder = new TextEncoder();

@@ -47,6 +47,13 @@ export function taskEvents(task: Task): StreamResponse[] {
   return [{ payload: { $case: "task", value: { ...task, history, artifacts: [] } } }, ...pieces];
 }
 
+/** About how many bytes an event takes. */
+export function eventBytes({ payload }: StreamResponse): number {
+  if (payload?.$case === "task") return taskBytes(payload.value);
+  const artifact = payload?.$case === "artifactUpdate" ? payload.value.artifact : undefined;
+  return taskBytes({ history: [], artifacts: artifact === undefined ? [] : [artifact] });
+}
+
 /** A piece as an event of its task. */
 export function pieceEvent({ id, contextId }: Task, { artifact, append, isLast }: ArtifactPiece): StreamResponse {
   const value = { taskId: id, contextId, artifact, append, lastChunk: isLast, metadata: undefined };

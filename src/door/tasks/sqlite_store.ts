@@ -150,10 +150,11 @@ class SqliteStore implements TaskStore {
     const { total } = this.#database.prepare(`SELECT count(*) AS total FROM tasks WHERE ${where}`)
       .get(...values) as { total: number };
     const place = behind === undefined ? "" : "AND (updated, id) < (?, ?)";
-    const rows = this.#database.prepare(
+    const statement = this.#database.prepare(
       `SELECT principal, origin, task FROM tasks WHERE ${where} ${place} ORDER BY updated DESC, id DESC LIMIT ?`,
-    ).all(...values, ...(behind === undefined ? [] : [behind.updated, behind.id]), limit) as unknown as Row[];
-    return { records: rows.map(recordOf), total };
+    );
+    const rows = statement.iterate(...values, ...(behind === undefined ? [] : [behind.updated, behind.id]), limit);
+    return { records: rows.map((row) => recordOf(row as unknown as Row)), total };
   }
 
   unfinished(): TaskRecord[] {

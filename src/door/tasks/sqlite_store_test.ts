@@ -58,7 +58,7 @@ Deno.test("SqliteStore: at most so many ended tasks, the oldest go; one that run
       ids.push(record.task.id);
       const ended = store.list({ state: DONE, limit: 1_000 });
       assertEquals(ended.total <= 10, true, `${ended.total} are kept`);
-      assertEquals(ended.records[0]!.task.id, record.task.id);
+      assertEquals([...ended.records][0]!.task.id, record.task.id);
     }
     // Of a clock that stands still too.
     assertEquals(new Set(ids).size, 100);
@@ -89,7 +89,7 @@ Deno.test("SqliteStore: what is too old goes at the start and as time goes by, w
     store.close();
     clock.ms += 5 * HOUR + 1;
     const later = open();
-    assertEquals(later.list({ limit: 100 }).records.map(({ task }) => task.id), [waiting.task.id]);
+    assertEquals([...later.list({ limit: 100 }).records].map(({ task }) => task.id), [waiting.task.id]);
     later.close();
   });
 });

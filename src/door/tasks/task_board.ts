@@ -126,7 +126,7 @@ export class TaskBoard {
   list(query: TaskQuery, { isOwner, principal }: Caller): TaskPage {
     const page = this.#options.store.list(isOwner ? query : { ...query, principal });
     // What a task says while it runs is kept with its next state.
-    const records = page.records.map((record) => this.#live.get(record.task.id)?.record ?? record);
+    const records = Iterator.from(page.records).map((record) => this.#live.get(record.task.id)?.record ?? record);
     return { ...page, records };
   }
 

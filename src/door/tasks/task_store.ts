@@ -28,7 +28,8 @@ export interface TaskPlace {
 
 /** A part of a list, the last changed first. */
 export interface TaskPage {
-  readonly records: readonly TaskRecord[];
+  /** Read one by one: who has enough takes no more. To be taken at once, before anything else is kept. */
+  readonly records: Iterable<TaskRecord>;
   /** How many fit, whatever the place. */
   readonly total: number;
 }

@@ -90,13 +90,20 @@ export function partOf(artifact: TaskArtifact): Part {
   return { ...common, filename: "", mediaType: "application/json", content: { $case: "data", value: artifact.data } };
 }
 
-/** About how many bytes of memory a task holds. */
-export function taskBytes({ history, artifacts }: Task): number {
-  const parts = [...history, ...artifacts].flatMap(({ parts }) => parts);
-  return 1_024 + parts.reduce((sum, part) => sum + partBytes(part), 0);
+/** About how many bytes of memory a task holds, and an answer that has all of it. */
+export function taskBytes({ history, artifacts }: Pick<Task, "history" | "artifacts">): number {
+  const holders = [...history, ...artifacts];
+  const parts = holders.flatMap(({ parts }) => parts);
+  const known = [...holders, ...parts].reduce((sum, { metadata }) => sum + jsonBytes(metadata), 0);
+  return 1_024 + known + parts.reduce((sum, part) => sum + partBytes(part), 0);
+}
+
+function jsonBytes(value: unknown): number {
+  return value === undefined ? 0 : 2 * JSON.stringify(value).length;
 }
 
 function partBytes({ content }: Part): number {
+  if (content?.$case === "data") return 256 + jsonBytes(content.value);
   if (content?.$case === "text" || content?.$case === "url") return 2 * content.value.length;
   if (content?.$case === "raw") return content.value.length;
   return 256;
