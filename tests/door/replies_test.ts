@@ -114,6 +114,14 @@ Deno.test("large answers that nobody takes: a stream tells its large pieces when
     state = result.statusUpdate?.status.state ?? state;
   }
   assertEquals([text.length, state], [MEGABYTE, "TASK_STATE_COMPLETED"]);
+  // A piece that nobody takes is held as an answer is.
+  while (await held(port) > 0);
+  using unread = await openStream(port, "SendStreamingMessage", message("more"));
+  assertEquals((await unread.head()).status, 200);
+  (await work.next()).end({ state: "completed", answer: "b".repeat(LARGE) });
+  while (await held(port) === 0);
+  unread[Symbol.dispose]();
+  while (await held(port) > 0);
 });
 
 for (const kind of ["memory", "folder"] as const) {
