@@ -1,7 +1,8 @@
 import { CapsuleError, errorCodeOf } from "../../base/mod.ts";
-import { DoorClient, type DoorClientOptions, type TaskNews, type TaskView } from "../../door/client/mod.ts";
+import { DoorClient, type DoorClientOptions, type TaskView } from "../../door/client/mod.ts";
 import type { Remote } from "../../protocol/control/mod.ts";
 import { deniedEvent, openNetwork, type RunNetwork, type SessionWork, upstreamOf } from "../../session/role.ts";
+import { HeardTask } from "./heard_task.ts";
 
 /** The most that one peer may say in answer to a message, bytes on the wire. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
@@ -79,24 +80,21 @@ export class Peers implements AsyncDisposable {
 
   async #send({ peer, text, contextId, taskId, signal }: PeerMessage): Promise<TaskView> {
     using client = await DoorClient.open(this.#optionsFor(peer, signal));
-    let last: TaskView | undefined;
-    let answer = "";
+    const heard = new HeardTask();
     try {
       const message = {
         text,
         ...(contextId === undefined ? {} : { contextId }),
         ...(taskId === undefined ? {} : { taskId }),
       };
-      for await (const news of client.stream(message)) {
-        if (news.kind === "output") answer = news.isWhole ? news.text : answer + news.text;
-        else last = afterNews(last, news);
-      }
+      for await (const news of client.stream(message)) heard.hear(news);
     } catch (error) {
-      if (signal.aborted && last !== undefined) await this.#cancel(peer, last.task_id);
+      // Nobody hears of it any more, also when it said too much. Until a peer takes the answer to its question, that waits.
+      const left = heard.id ?? (signal.aborted ? taskId : undefined);
+      if (left !== undefined) await this.#cancel(peer, left);
       throw error;
     }
-    if (last === undefined) throw new CapsuleError("door.refused", `Ask ${peer}: it made no task of the message`);
-    return last.answer === undefined && answer !== "" ? { ...last, answer } : last;
+    return heard.task ?? fail(peer);
   }
 
   async #cancel(peer: string, taskId: string): Promise<void> {
@@ -125,9 +123,6 @@ export class Peers implements AsyncDisposable {
   }
 }
 
-function afterNews(last: TaskView | undefined, news: TaskNews): TaskView | undefined {
-  if (news.kind === "task") return news.task;
-  if (news.kind === "state") return { files: [], ...last, ...news.task };
-  if (news.kind === "file" && last !== undefined) return { ...last, files: [...last.files, news.file] };
-  return last;
+function fail(peer: string): never {
+  throw new CapsuleError("door.refused", `Ask ${peer}: it made no task of the message`);
 }

@@ -1,4 +1,4 @@
-import { type AgentCard, Role, type SendMessageRequest, type StreamResponse, TaskState } from "@a2a-js/sdk";
+import { type AgentCard, Role, type SendMessageRequest, type StreamResponse, type Task, TaskState } from "@a2a-js/sdk";
 import {
   ClientFactory,
   DefaultAgentCardResolver,
@@ -9,7 +9,7 @@ import { UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import { newId } from "../../base/mod.ts";
 import { DoorWire } from "./door_wire.ts";
 import { FileJoiner } from "./file_joiner.ts";
-import { isEnd, type TaskNews, type TaskView, toMessageView, toNews, toTaskView } from "./task_news.ts";
+import { isEnd, type TaskNews, type TaskView, toMessageView, toNews, toTaskNews, toTaskView } from "./task_news.ts";
 
 /** Whom to ask, and what opens its door. */
 export interface DoorClientOptions {
@@ -17,7 +17,7 @@ export interface DoorClientOptions {
   /** Shown to the origin of `url` and to nobody else, whatever its card says. */
   readonly token?: string;
   readonly signal?: AbortSignal;
-  /** The most that one answer or one stream may have, bytes; default any number. */
+  /** The most that all answers and streams together may have, bytes; default any number. */
   readonly maxBytes?: number;
   /** The way there; default straight. */
   readonly via?: Pick<Deno.CreateHttpClientOptions, "caCerts"> & { readonly proxy: Deno.Proxy };
@@ -81,9 +81,9 @@ export class DoorClient implements Disposable {
 
   /** What becomes of a task from now on, to its end; of one that has ended, how. @throws `door.*` */
   async *watch(taskId: string): AsyncGenerator<TaskNews> {
-    const task = await this.get(taskId);
-    if (isEnd(task.state)) {
-      yield { kind: "task", task };
+    const news = toTaskNews(await this.#get(taskId));
+    if (isEnd(news.task.state)) {
+      yield news;
       return;
     }
     yield* this.#stay(() => this.#rejoin(taskId), taskId);
@@ -91,8 +91,7 @@ export class DoorClient implements Disposable {
 
   /** @throws `door.*` */
   async get(taskId: string): Promise<TaskView> {
-    const request = { tenant: "", id: taskId };
-    return toTaskView(await this.#wire.attempt(() => this.#client.getTask(request, this.#wire.call)));
+    return toTaskView(await this.#get(taskId));
   }
 
   /** The newest tasks. @throws `door.*` */
@@ -117,6 +116,10 @@ export class DoorClient implements Disposable {
 
   [Symbol.dispose](): void {
     this.#wire.close();
+  }
+
+  async #get(taskId: string): Promise<Task> {
+    return await this.#wire.attempt(() => this.#client.getTask({ tenant: "", id: taskId }, this.#wire.call));
   }
 
   /** Follows a task until it rests, over as many streams as that takes. */

@@ -12,27 +12,26 @@ const MAX_ANSWER = 64 * 1024 * 1024;
 interface BodyEnds {
   /** A connection that is cut looks like a mistake of the caller's to whoever reads the body. */
   onBreak(): void;
-  /** Beyond it the body ends with {@link tooLarge}. */
-  readonly maxBytes: number;
-  tooLarge(): Error;
+  /** What is wrong once so many more bytes came, if anything: the body ends with it. */
+  faultAt(bytes: number): Error | undefined;
 }
 
 /** The same body, looked at as it passes. */
-function watched(body: ReadableStream<Uint8Array>, { onBreak, maxBytes, tooLarge }: BodyEnds): typeof body {
+function watched(body: ReadableStream<Uint8Array>, { onBreak, faultAt }: BodyEnds): typeof body {
   const reader = body.getReader();
-  let bytes = 0;
   return new ReadableStream({
     async pull(controller) {
+      let fault: Error | undefined;
       try {
         const { done, value } = await reader.read();
         if (done) return controller.close();
-        bytes += value.length;
-        if (bytes <= maxBytes) return controller.enqueue(value);
+        fault = faultAt(value.length);
+        if (fault === undefined) return controller.enqueue(value);
       } catch (error) {
         onBreak();
         return controller.error(error);
       }
-      controller.error(tooLarge());
+      controller.error(fault);
       await reader.cancel().catch(() => {});
     },
     cancel: (reason) => reader.cancel(reason),
@@ -47,6 +46,7 @@ export class DoorWire {
   readonly #signal: AbortSignal | undefined;
   readonly #http: Deno.HttpClient;
   readonly #maxBytes: number;
+  #bytes = 0;
   #fault: CapsuleError | undefined;
   #ids: EventIds | undefined;
   #lastId: string | undefined;
@@ -134,11 +134,16 @@ export class DoorWire {
     const { body, headers, status } = response;
     if (body === null) return response;
     const isStream = response.ok && headers.get("content-type")?.startsWith(STREAM_TYPE) === true;
-    const maxBytes = isStream ? this.#maxBytes : Math.min(this.#maxBytes, MAX_ANSWER);
+    let left = isStream ? Infinity : MAX_ANSWER;
     const whole = watched(body, {
       onBreak: () => this.#isBroken = true,
-      maxBytes,
-      tooLarge: () => this.#fail("door.refused", `its answer is larger than ${maxBytes / 1024 / 1024} MiB`),
+      faultAt: (bytes) => {
+        left -= bytes;
+        this.#bytes += bytes;
+        const most = this.#bytes > this.#maxBytes ? this.#maxBytes : left < 0 ? MAX_ANSWER : undefined;
+        if (most === undefined) return undefined;
+        return this.#fail("door.refused", `its answer is larger than ${most / 1024 / 1024} MiB`);
+      },
     });
     if (!isStream) return new Response(whole, { headers, status });
     this.#ids = new EventIds();

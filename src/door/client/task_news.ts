@@ -24,10 +24,29 @@ export interface TaskView {
 export type TaskNews =
   | { readonly kind: "state"; readonly task: Omit<TaskView, "answer" | "files"> }
   /** A piece of its answer, or the whole, which takes the place of all pieces. */
-  | { readonly kind: "output"; readonly text: string; readonly isWhole: boolean }
+  | ({ readonly kind: "output"; readonly isWhole: boolean } & OutputPiece)
   | { readonly kind: "file"; readonly file: TaskFile }
   /** The task as it stands: the first word of a stream. With a gap, what was told before is in it, and what was missed. */
-  | { readonly kind: "task"; readonly task: TaskView; readonly hasGap?: true };
+  | WholeTask;
+
+/** The task as it stands. */
+export interface WholeTask {
+  readonly kind: "task";
+  readonly task: TaskView;
+  readonly texts: TaskTexts;
+  readonly hasGap?: true;
+}
+
+/** What a task answered as text: of each artifact, by its id. */
+export type TaskTexts = ReadonlyMap<string, string>;
+
+/** What one event says of an artifact's text. */
+export interface OutputPiece {
+  readonly artifact: string;
+  readonly text: string;
+  /** Whether it goes on with what the artifact has, or takes its place. */
+  readonly append: boolean;
+}
 
 const STATES: Readonly<Record<number, TaskStateName>> = {
   [TaskState.TASK_STATE_SUBMITTED]: "submitted",
@@ -56,6 +75,16 @@ export function toTaskView({ id, contextId, status, artifacts }: Task): TaskView
   };
 }
 
+/** The same as news. */
+export function toTaskNews(task: Task): WholeTask {
+  const texts = task.artifacts.filter((artifact) => !isFile(artifact));
+  return {
+    kind: "task",
+    task: toTaskView(task),
+    texts: new Map(texts.map(({ artifactId, parts }) => [artifactId, textOf(parts)])),
+  };
+}
+
 /** A plain message as an answer: the agent made no task of it. */
 export function toMessageView({ messageId, contextId, parts }: Message): TaskView {
   return { task_id: messageId, context_id: contextId, state: "completed", answer: textOf(parts), files: [] };
@@ -65,9 +94,11 @@ export function toMessageView({ messageId, contextId, parts }: Message): TaskVie
 export function toNews({ payload }: StreamResponse): TaskNews | undefined {
   switch (payload?.$case) {
     case "task":
-      return { kind: "task", task: toTaskView(payload.value) };
-    case "message":
-      return { kind: "task", task: toMessageView(payload.value) };
+      return toTaskNews(payload.value);
+    case "message": {
+      const { messageId, parts } = payload.value;
+      return { kind: "task", task: toMessageView(payload.value), texts: new Map([[messageId, textOf(parts)]]) };
+    }
     case "statusUpdate": {
       const { taskId, contextId, status } = payload.value;
       return { kind: "state", task: toState(taskId, contextId, status) };
@@ -76,7 +107,13 @@ export function toNews({ payload }: StreamResponse): TaskNews | undefined {
       const { artifact, append, lastChunk } = payload.value;
       if (artifact === undefined) return undefined;
       if (isFile(artifact)) return lastChunk ? { kind: "file", file: toFile(artifact) } : undefined;
-      return { kind: "output", text: textOf(artifact.parts), isWhole: !append && lastChunk };
+      return {
+        kind: "output",
+        artifact: artifact.artifactId,
+        text: textOf(artifact.parts),
+        append,
+        isWhole: !append && lastChunk,
+      };
     }
     default:
       return undefined;
