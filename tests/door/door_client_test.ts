@@ -2,6 +2,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { CapsuleError } from "../../src/base/mod.ts";
 import { DoorClient, type TaskNews } from "../../src/door/client/mod.ts";
 import type { DoorLimits } from "../../src/door/limits.ts";
+import { cardOf } from "../process/strange_peer.ts";
 import { CuttingRelay } from "./cutting_relay.ts";
 import { HeldWork, OWNER, runDoor } from "./running_door.ts";
 
@@ -140,4 +141,23 @@ Deno.test("DoorClient: an answer that has no end is given up at 64 MiB", async (
   const error = await assertRejects(opening, CapsuleError, "its answer is larger than 64 MiB");
   assertEquals(error.code, "door.refused");
   await cancelled.promise;
+});
+
+Deno.test("DoorClient: of several agents at one origin each is found by its path, and nothing at another's", async () => {
+  const asked: string[] = [];
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, (request) => {
+    const { pathname } = new URL(request.url);
+    asked.push(pathname);
+    const [, agent] = /^\/(one|two)\/\.well-known\/agent-card\.json$/.exec(pathname) ?? [];
+    return agent === undefined ? new Response("", { status: 404 }) : cardOf(`/${agent}/rpc`);
+  });
+  const origin = `http://127.0.0.1:${server.addr.port}`;
+  for (const path of ["/one", "/two/"]) {
+    using client = await DoorClient.open({ url: origin + path });
+    await assertRejects(() => client.get("t1"), CapsuleError, "404");
+  }
+  await assertRejects(() => DoorClient.open({ url: `${origin}/three` }), CapsuleError, "no A2A agent is there");
+  await assertRejects(() => DoorClient.open({ url: origin }), CapsuleError, "no A2A agent is there");
+  const card = "/.well-known/agent-card.json";
+  assertEquals(asked, [`/one${card}`, "/one/rpc", `/two${card}`, "/two/rpc", `/three${card}`, card]);
 });

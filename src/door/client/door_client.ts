@@ -192,12 +192,19 @@ export class DoorClient implements Disposable {
 
 async function connect(url: string, wire: DoorWire): Promise<SdkClient> {
   const fetchImpl = wire.fetch;
-  const card = await new DefaultAgentCardResolver({ fetchImpl }).resolve(url);
+  const base = folderOf(url);
+  const card = await new DefaultAgentCardResolver({ fetchImpl }).resolve(base);
   const factory = new ClientFactory({
     transports: [new JsonRpcTransportFactory({ fetchImpl }), new RestTransportFactory({ fetchImpl })],
     preferredTransports: ["JSONRPC"],
   });
-  return await factory.createFromAgentCard(atOrigin(card, url));
+  return await factory.createFromAgentCard(atOrigin(card, base));
+}
+
+/** A place as what its card is below: of several agents at an origin each has a path of its own. */
+function folderOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return `${origin}${pathname.replace(/\/*$/, "/")}`;
 }
 
 /** What a card says of places counts only for the path: behind a proxy its origin is another, and it could be a lure. */
