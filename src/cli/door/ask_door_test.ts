@@ -52,3 +52,23 @@ Deno.test("tell: on a terminal what boll says begins a line, in a pipe the answe
     assertEquals(stderr(), "boll: tsk_1 failed: no more\n");
   }
 });
+
+Deno.test("tell: after a gap each file is there once, those from before it and those that were missed", async () => {
+  const { context, stdout } = captureContext();
+  const files = ["before", "missed"].map((name) => ({ name, media_type: "text/plain", bytes: new Uint8Array(1) }));
+  const { task } = stateOf("completed") as Extract<TaskNews, { kind: "state" }>;
+  const news = newsOf(
+    stateOf("working"),
+    { kind: "file", file: files[0]! },
+    { kind: "task", task: { ...task, files }, texts: new Map(), hasGap: true },
+  );
+  const folder = Deno.makeTempDirSync();
+  try {
+    assertEquals(await tell(news, context, { streams: true, asJson: true, filesTo: folder }), 0);
+    assertEquals([...Deno.readDirSync(folder)].map(({ name }) => name).sort(), ["before", "missed"]);
+  } finally {
+    Deno.removeSync(folder, { recursive: true });
+  }
+  const end = JSON.parse(stdout().trim().split("\n").at(-1)!) as { files: { name: string }[] };
+  assertEquals(end.files.map(({ name }) => name), ["before", "missed"]);
+});
