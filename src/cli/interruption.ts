@@ -1,3 +1,6 @@
+/** Descriptors that the first listener takes. */
+const LISTENER_FILES = 2;
+
 const SIGNALS: readonly Deno.Signal[] = Deno.build.os === "windows"
   ? ["SIGINT"]
   : ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
@@ -23,7 +26,22 @@ export function hearInterrupts(hear: (kind: "interrupt" | "end") => void): void 
   for (const name of SIGNALS) Deno.addSignalListener(name, () => hear(name === "SIGINT" ? "interrupt" : "end"));
 }
 
-/** From the call on, a write past a limit of the caller's (`ulimit -f`) is an error of that write, and no death. */
+/**
+ * From the call on, a write past a limit of the caller's (`ulimit -f`) is an error of that write, and no death.
+ * @throws the host's error when the caller's limit of open files (`ulimit -n`) leaves no room to hear of signals
+ */
 export function outliveFileLimit(): void {
-  if (Deno.build.os !== "windows") Deno.addSignalListener("SIGXFSZ", () => {});
+  if (Deno.build.os === "windows") return;
+  findRoom();
+  Deno.addSignalListener("SIGXFSZ", () => {});
+}
+
+/** Where the first listener does not get its descriptors, the runtime aborts instead of throwing. */
+function findRoom(): void {
+  const files: Deno.FsFile[] = [];
+  try {
+    for (let i = 0; i < LISTENER_FILES; i++) files.push(Deno.openSync("/dev/null"));
+  } finally {
+    for (const file of files) file.close();
+  }
 }

@@ -12,6 +12,7 @@ export async function main(argv: readonly string[], context: Context = processCo
   // Until the verb is known, and with it which arguments are a guest's.
   let wantsJson = argv.includes("--json");
   try {
+    context.prepare?.();
     const [name, ...rest] = argv;
     const verb = await loadVerb(name);
     if (verb === undefined) return await overview(name, context);

@@ -5,9 +5,9 @@ import { type Context, StdoutClosed, type TextSink } from "./verb.ts";
 
 /** The context of this very process: its own streams and environment. */
 export function processContext(): Context {
-  outliveFileLimit();
   const isAnswerable = Deno.stdin.isTerminal() && Deno.stderr.isTerminal();
   return {
+    prepare: outliveFileLimit,
     ...(isAnswerable ? { readAnswer } : {}),
     stdout: stdoutSink(),
     stderr: stderrSink(),

@@ -55,6 +55,8 @@ export type DescribeComponent = (request: BuildRequest) => Promise<ComponentDesc
 
 /** What a verb gets from the outside: everything a test wants to replace. */
 export interface Context {
+  /** What is done to this process before anything else. @throws what the host refuses */
+  readonly prepare?: () => void;
   readonly stdout: TextSink;
   readonly stderr: TextSink;
   /** Reads one variable of the environment. */
