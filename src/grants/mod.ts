@@ -23,7 +23,6 @@ export type { AgentExplanation, Danger, ExplainAgentInput, ToolExplanation } fro
 export { resolveModel } from "./model_grant.ts";
 export type { ModelFlags, ModelGrant, ResolvedModel, ResolveModelInput } from "./model_grant.ts";
 export { peerSecrets, resolvePeers } from "./peer_grants.ts";
-export type { ResolvedPeers } from "./peer_grants.ts";
 export { callsAtOnce, toolGrants, toolInstances } from "./tool_grants.ts";
 export type { Dropped, Narrowed } from "./narrow.ts";
 export { resolveGrants } from "./resolve.ts";

@@ -17,7 +17,7 @@ export interface OpenAgent extends AsyncDisposable {
 }
 
 /** What an agent reaches beyond its session, behind the walls. */
-export type AgentReach = Omit<OpenAgent, "mind">;
+type OpenReach = Omit<OpenAgent, "mind">;
 
 /**
  * Raises the walls of this session and starts its model's thread and the cells of its tools behind them, at the same time.
@@ -51,7 +51,7 @@ export async function openWalled(
   agent: FoundAgent,
   people: TurnPeople,
   raise: (rules: HullRules) => void,
-): Promise<AgentReach> {
+): Promise<OpenReach> {
   await using stack = new AsyncDisposableStack();
   const peers = stack.use(await openPeers(work));
   const confine = ({ networks }: Pick<ToolNeeds, "networks">) =>
